@@ -1,0 +1,12 @@
+"""The companion package of the course: attention and the transformer, built piece by piece.
+
+===================  ==========================  ==========================================
+chapter              module                      public names
+===================  ==========================  ==========================================
+1 Raw dot products   attention.dot_product       scores, softmax, weighted_sum, attend
+===================  ==========================  ==========================================
+
+A test reads this table and requires that each module has just these public names.
+"""
+
+__version__ = "0.1.0"

@@ -1,0 +1,1 @@
+"""Exercises that check themselves: the checker, and one module for each chapter."""

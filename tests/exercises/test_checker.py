@@ -1,0 +1,249 @@
+"""The checker answers everything a reader may hand in: it never raises and never hangs."""
+
+import random
+import signal
+import sys
+import threading
+import time
+
+import numpy
+import pytest
+import torch
+
+from lessons_pkg.exercises import checker
+from lessons_pkg.exercises.chapter_1 import attention_weights, diagonal_loses, score_by_hand
+
+QUICK = 0.3
+
+
+def right(query, key):
+    return (query * key).sum()
+
+
+def endless(query, key):
+    while True:
+        pass
+
+
+def endless_swallowing(query, key):
+    while True:
+        try:
+            while True:
+                pass
+        except:  # noqa: E722
+            pass
+
+
+def endless_continuing(query, key):
+    while True:
+        try:
+            while True:
+                try:
+                    while True:
+                        pass
+                finally:
+                    continue  # noqa: B012
+        except BaseException:
+            continue
+
+
+def endless_sleep(query, key):
+    time.sleep(1e6)
+
+
+def endless_print(query, key):
+    while True:
+        print("round and round")
+
+
+ENDLESS = [endless, endless_swallowing, endless_continuing, endless_sleep, endless_print]
+
+
+def message(candidate, exercise=score_by_hand):
+    verdict = exercise.run(candidate, timeout=QUICK)
+    assert not verdict.passed
+    return verdict.message
+
+
+def test_a_stub_that_raises_is_not_solved_yet():
+    def stub(query, key):
+        raise NotImplementedError
+
+    assert message(stub) == checker.NOT_SOLVED
+    assert checker.NOT_SOLVED == "Not solved yet: write the body, then run this cell again."
+
+
+def test_an_empty_body_is_not_solved_yet():
+    def dots(query, key): ...
+
+    def only_pass(query, key):
+        """Say what it does."""
+        pass
+
+    assert message(dots) == checker.NOT_SOLVED
+    assert message(only_pass) == checker.NOT_SOLVED
+
+
+def test_a_forgotten_return_is_named():
+    def forgets(query, key):
+        (query * key).sum()
+
+    assert message(forgets) == "Not yet: your function returned None: is a `return` missing?"
+
+
+def test_printing_instead_of_returning_is_named():
+    def prints(query, key):
+        print((query * key).sum())
+
+    assert "Use `return` where `print` stands." in message(prints)
+
+
+def test_printing_beside_a_right_answer_passes_and_is_shown(capsys):
+    def prints(query, key):
+        print("here I am")
+        return right(query, key)
+
+    score_by_hand.check(prints)
+    out = capsys.readouterr().out
+    assert out.count("here I am") == 1
+    assert out.endswith(score_by_hand.solved + "\n")
+
+
+@pytest.mark.parametrize("thing", [None, 3, torch.tensor(1.0), "right"])
+def test_what_is_no_function_is_refused(thing):
+    assert "give the function itself" in message(thing)
+
+
+def test_a_wrong_number_of_arguments_is_refused():
+    assert "must take 2 arguments (query, key). Yours is written with (x)" in message(lambda x: x)
+    assert "must take 0 arguments (none)" in message(lambda x: x, diagonal_loses)
+
+
+def test_an_exception_is_named_with_its_message():
+    def breaks(query, key):
+        raise KeyError("no such word")
+
+    assert "raised KeyError: 'no such word'" in message(breaks)
+
+
+def test_an_exit_does_not_end_the_kernel():
+    assert "raised SystemExit: 3" in message(lambda query, key: sys.exit(3))
+
+
+def test_endless_recursion_is_named():
+    def deeper(query, key):
+        return deeper(query, key)
+
+    assert "RecursionError" in message(deeper)
+
+
+@pytest.mark.parametrize(
+    ("convert", "words"),
+    [
+        (lambda t: t.numpy(), "no `.numpy()`"),
+        (lambda t: [t], "a list; a torch tensor is expected"),
+        (lambda t: t.item(), "return the tensor itself"),
+        (lambda t: (x for x in [t]), "not `yield`"),
+        (lambda t: t.to(torch.float16), "has dtype float16; expected float32"),
+        (lambda t: t.reshape(1, 1), "has shape (1, 1); expected ()"),
+    ],
+)
+def test_a_result_of_the_wrong_kind_is_named(convert, words):
+    assert words in message(lambda query, key: convert(right(query, key)))
+
+
+def test_a_wrong_value_shows_expected_and_got():
+    text = message(lambda query, key: right(query, key) + 1)
+    assert "the values differ.\nExpected " in text
+    assert ", got " in text
+
+
+def test_a_changed_input_is_refused_though_the_value_is_right():
+    def changes(query, key):
+        query *= key
+        return query.sum()
+
+    assert "changes its input `query` in place" in message(changes)
+
+
+def test_a_mistake_on_batches_only_is_refused():
+    def one_sentence(x):
+        n, _ = x.shape
+        return torch.softmax(x @ x.T, -1).reshape(n, n)
+
+    text = message(one_sentence, attention_weights)
+    assert "ValueError" in text
+    assert "Seen with a batch" in text
+
+
+@pytest.mark.parametrize("candidate", ENDLESS)
+def test_a_function_that_never_returns_is_stopped(candidate):
+    started = time.monotonic()
+    text = message(candidate)
+    assert "had not returned after 0.3 seconds" in text
+    assert time.monotonic() - started < 30
+
+
+@pytest.mark.parametrize("candidate", [endless, endless_swallowing])
+def test_a_function_that_never_returns_is_stopped_in_another_thread(candidate):
+    texts = []
+    thread = threading.Thread(target=lambda: texts.append(message(candidate)), daemon=True)
+    thread.start()
+    thread.join(5)
+    assert not thread.is_alive()
+    assert "had not returned after 0.3 seconds" in texts[0]
+
+
+def test_without_an_alarm_a_thread_is_used(monkeypatch):
+    monkeypatch.delattr(signal, "setitimer")
+    assert "had not returned" in message(endless)
+    assert score_by_hand.run(right).passed
+
+
+@pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="this system has no alarm")
+def test_the_old_alarm_and_trace_are_put_back():
+    def mine(number, frame):
+        raise AssertionError("rang too early")
+
+    old = signal.signal(signal.SIGALRM, mine)
+    before = signal.setitimer(signal.ITIMER_REAL, 50, 7)
+    trace = sys.gettrace()
+    try:
+        message(endless_swallowing)
+        left, interval = signal.setitimer(signal.ITIMER_REAL, 0)
+        assert signal.getsignal(signal.SIGALRM) is mine
+        assert 40 < left < 49.9
+        assert interval == 7
+        assert sys.gettrace() is trace
+    finally:
+        signal.signal(signal.SIGALRM, old)
+        signal.setitimer(signal.ITIMER_REAL, *before)
+
+
+def test_the_random_states_and_defaults_are_put_back():
+    def reseeds(query, key):
+        torch.manual_seed(0)
+        random.seed(0)
+        numpy.random.seed(0)
+        torch.set_default_dtype(torch.float64)
+        torch.set_grad_enabled(False)
+        return right(query, key)
+
+    torch.manual_seed(5)
+    random.seed(5)
+    numpy.random.seed(5)
+    expected = torch.rand(1).item(), random.random(), numpy.random.rand()
+    torch.manual_seed(5)
+    random.seed(5)
+    numpy.random.seed(5)
+    assert score_by_hand.run(reseeds).passed
+    assert (torch.rand(1).item(), random.random(), numpy.random.rand()) == expected
+    assert torch.get_default_dtype() == torch.float32
+    assert torch.is_grad_enabled()
+
+
+def test_check_prints_the_same_text_twice(capsys):
+    score_by_hand.check(lambda query, key: query * key)
+    first = capsys.readouterr().out
+    score_by_hand.check(lambda query, key: query * key)
+    assert capsys.readouterr().out == first

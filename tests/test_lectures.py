@@ -1,0 +1,54 @@
+"""The lectures' numbers as literals, and the map from lecture to section to test."""
+
+import ast
+import tomllib
+from pathlib import Path
+
+import pytest
+
+from lessons_pkg import lectures
+
+ROOT = Path(__file__).resolve().parents[1]
+CONCEPTS = tomllib.loads((ROOT / "book/lecture_map.toml").read_text(encoding="utf-8"))["concept"]
+
+
+def test_the_sentence_has_eleven_words_and_it_stands_seventh_and_last():
+    assert " ".join(lectures.SENTENCE) == "the dog chased the ball but it could not catch it"
+    assert len(lectures.SENTENCE) == 11
+    assert [i for i, word in enumerate(lectures.SENTENCE) if word == "it"] == [6, 10]
+
+
+def test_the_three_vectors_are_those_of_the_lecture():
+    assert lectures.THREE_VECTORS == {
+        "it": (0.5, 0.5, 0.1),
+        "dog": (0.9, 0.1, 0.1),
+        "ball": (0.1, 0.9, 0.1),
+    }
+
+
+def test_the_dream_words_have_one_vector_each():
+    assert lectures.DREAM_TOKENS == ("Dream", "big", "and", "work", "for", "it")
+    assert len(lectures.DREAM_VECTORS) == 6
+    assert {len(vector) for vector in lectures.DREAM_VECTORS} == {3}
+
+
+def test_no_lecture_number_can_be_changed_in_place():
+    assert isinstance(lectures.SENTENCE, tuple)
+    assert all(isinstance(vector, tuple) for vector in lectures.DREAM_VECTORS)
+    assert all(isinstance(vector, tuple) for vector in lectures.THREE_VECTORS.values())
+
+
+def test_no_concept_is_mapped_twice():
+    names = [concept["id"] for concept in CONCEPTS]
+    assert len(names) == len(set(names))
+
+
+@pytest.mark.parametrize("concept", CONCEPTS, ids=lambda concept: concept["id"])
+def test_each_concept_names_a_page_and_a_test_that_exist(concept):
+    pages = [ROOT / "book" / f"{concept['page']}{suffix}" for suffix in (".ipynb", ".md")]
+    assert any(page.exists() for page in pages)
+    assert concept["sections"] and concept["tests"]
+    for test in concept["tests"]:
+        path, _, name = test.partition("::")
+        tree = ast.parse((ROOT / path).read_text(encoding="utf-8"))
+        assert name in {node.name for node in tree.body if isinstance(node, ast.FunctionDef)}, test
