@@ -45,16 +45,8 @@ def scores(
     Source:
         Lectures [L6.2], [L6.3]; with the scale, Vaswani et al. 2017, section 3.2.1. Chapter 1.
     """
-    _require_rows("query", query, "d_k")
-    _require_rows("key", key, "d_k")
-    _require_same("key", key, "query", query)
-    if key.shape[-1] != query.shape[-1]:
-        raise ValueError(
-            "query and key must have the same width d_k: "
-            f"query is {_shape(query)} (d_k = {query.shape[-1]}), "
-            f"key is {_shape(key)} (d_k = {key.shape[-1]})."
-        )
-    _require_scale(scale)
+    _check_query_and_key(query, key)
+    _check_scale(scale)
 
     similarity = query @ key.transpose(-2, -1)
     return similarity * scale
@@ -79,11 +71,7 @@ def softmax(scores: Float[Tensor, "*batch key"]) -> Float[Tensor, "*batch key"]:
     Source:
         Lecture [L6.2]; Vaswani et al. 2017, equation 1. Chapter 1; overflow in chapter 3.
     """
-    _require_floats("scores", scores)
-    if scores.ndim == 0 or 0 in scores.shape:
-        raise ValueError(
-            f"scores must have at least one key, as in (..., key); got shape {_shape(scores)}."
-        )
+    _check_scores(scores)
 
     largest = scores.amax(dim=-1, keepdim=True).detach()
     exponentials = (scores - largest).exp()
@@ -110,15 +98,7 @@ def weighted_sum(
     Source:
         Lecture [L6.2]; Vaswani et al. 2017, equation 1. Chapter 1.
     """
-    _require_rows("weights", weights, "key")
-    _require_rows("value", value, "d_v")
-    _require_same("value", value, "weights", weights)
-    if weights.shape[-1] != value.shape[-2]:
-        raise ValueError(
-            "weights need one column for each row of value: "
-            f"weights is {_shape(weights)} ({weights.shape[-1]} keys), "
-            f"value is {_shape(value)} ({value.shape[-2]} rows)."
-        )
+    _check_weights_and_value(weights, value)
 
     return weights @ value
 
@@ -152,6 +132,38 @@ def attend(
     weights = softmax(raw)
     context = weighted_sum(weights, value)
     return Attention(context, weights)
+
+
+def _check_query_and_key(query: Tensor, key: Tensor) -> None:
+    _require_rows("query", query, "d_k")
+    _require_rows("key", key, "d_k")
+    _require_same("key", key, "query", query)
+    if key.shape[-1] != query.shape[-1]:
+        raise ValueError(
+            "query and key must have the same width d_k: "
+            f"query is {_shape(query)} (d_k = {query.shape[-1]}), "
+            f"key is {_shape(key)} (d_k = {key.shape[-1]})."
+        )
+
+
+def _check_scores(scores: Tensor) -> None:
+    _require_floats("scores", scores)
+    if scores.ndim == 0 or 0 in scores.shape:
+        raise ValueError(
+            f"scores must have at least one key, as in (..., key); got shape {_shape(scores)}."
+        )
+
+
+def _check_weights_and_value(weights: Tensor, value: Tensor) -> None:
+    _require_rows("weights", weights, "key")
+    _require_rows("value", value, "d_v")
+    _require_same("value", value, "weights", weights)
+    if weights.shape[-1] != value.shape[-2]:
+        raise ValueError(
+            "weights need one column for each row of value: "
+            f"weights is {_shape(weights)} ({weights.shape[-1]} keys), "
+            f"value is {_shape(value)} ({value.shape[-2]} rows)."
+        )
 
 
 def _shape(tensor: Tensor) -> str:
@@ -197,7 +209,7 @@ def _require_same(name: str, tensor: Tensor, other_name: str, other: Tensor) -> 
         ) from None
 
 
-def _require_scale(scale: float) -> None:
+def _check_scale(scale: float) -> None:
     if isinstance(scale, bool) or not isinstance(scale, (int, float)):
         raise TypeError(f"scale must be a number; got {type(scale).__name__}.")
     if not (math.isfinite(scale) and scale > 0):
