@@ -526,7 +526,8 @@ def _legend(limit: float, kind: Kind, decimals: int) -> str:
     bar = f'<span style="{bar_style}background:linear-gradient(90deg in oklab,{stops})"></span>'
     return (
         '<div class="at-legend" style="font-size:13px;color:var(--at-muted,#48566b)">'
-        f"<span>{low}{bar}{high}</span><span>{note}</span></div>"
+        f"<span>{low}{bar}{high}</span>"
+        f'<span style="margin-left:20px">{note}</span></div>'
     )
 
 
