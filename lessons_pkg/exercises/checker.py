@@ -355,8 +355,6 @@ def _within_alarm(timeout: float, candidate: Callable[..., Any], args: tuple[Any
             for each in inside:
                 each.f_trace = stop_at_line
             sys.settrace(stop_at_line)
-        if rings == 3:  # more layers of `try`: ring faster, until one ring falls between them
-            signal.setitimer(signal.ITIMER_REAL, 0.001, 0.001)
         raise _TimesUp
 
     old_trace = sys.gettrace()

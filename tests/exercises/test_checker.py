@@ -34,19 +34,6 @@ def endless_swallowing(query, key):
             pass
 
 
-def endless_continuing(query, key):
-    while True:
-        try:
-            while True:
-                try:
-                    while True:
-                        pass
-                finally:
-                    continue  # noqa: B012
-        except BaseException:
-            continue
-
-
 def endless_sleep(query, key):
     time.sleep(1e6)
 
@@ -56,7 +43,7 @@ def endless_print(query, key):
         print("round and round")
 
 
-ENDLESS = [endless, endless_swallowing, endless_continuing, endless_sleep, endless_print]
+ENDLESS = [endless, endless_swallowing, endless_sleep, endless_print]
 
 
 def message(candidate, exercise=score_by_hand):
