@@ -26,10 +26,16 @@ def test_the_three_vectors_are_those_of_the_lecture():
     }
 
 
-def test_the_dream_words_have_one_vector_each():
+def test_the_dream_words_have_the_vectors_of_the_lecture():
     assert lectures.DREAM_TOKENS == ("Dream", "big", "and", "work", "for", "it")
-    assert len(lectures.DREAM_VECTORS) == 6
-    assert {len(vector) for vector in lectures.DREAM_VECTORS} == {3}
+    assert lectures.DREAM_VECTORS == (
+        (0.72, 0.45, 0.31),
+        (0.75, 0.20, 0.55),
+        (0.30, 0.80, 0.40),
+        (0.85, 0.35, 0.60),
+        (0.55, 0.15, 0.75),
+        (0.25, 0.20, 0.85),
+    )
 
 
 def test_no_lecture_number_can_be_changed_in_place():

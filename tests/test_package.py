@@ -299,3 +299,23 @@ def test_a_reproducible_start_repeats_the_random_numbers():
         torch.set_num_threads(threads)
         torch.use_deterministic_algorithms(strict)
         torch.set_default_device(None)
+
+
+@pytest.mark.parametrize("values", ["0.3", b"ab", {"a": 0.3}, [["0.3"]]])
+def test_what_is_no_number_is_named_instead_of_rounded(values):
+    with pytest.raises(TypeError, match=r"expected numbers .* got (str|bytes|dict)"):
+        rounded_all(values)
+
+
+@pytest.mark.parametrize(
+    "x, decimals, text",
+    [(99999, 4, "99999.0000"), (16777217, 0, "16777217"), (-0.0, 2, "0.00"), (-3, 1, "-3.0")],
+)
+def test_a_whole_number_of_any_size_is_printed(x, decimals, text):
+    assert fixed(x, decimals) == text
+
+
+def test_show_keeps_the_digits_of_a_python_float(capsys):
+    notebook.show("n", 1 / 3)
+    notebook.show("big", 16777217, 0)
+    assert capsys.readouterr().out == "n = 0.3333\nbig = 16777217\n"

@@ -19,7 +19,7 @@ import torch
 
 from lessons_pkg.attention.dot_product import Attention, attend, scores
 from lessons_pkg.figures.numbers import fixed, rounded, rounded_all
-from lessons_pkg.lectures import THREE_VECTORS
+from lessons_pkg.lectures import DREAM_TOKENS, THREE_VECTORS
 
 __all__ = [
     "DOG_TWICE",
@@ -145,7 +145,7 @@ def _dog_twice() -> Predict:
     score = scores(x[:1], x)
     weight = attend(x[:1], x, x).weights
     return Predict(
-        ask="Move dog to (1.8, 0.2, 0.2), twice as long. Which word does it look at most?",
+        ask="Move dog to (1.8, 0.2, 0.2), twice as long. To which word does “it” give most weight?",
         options=("dog", "ball", "it", "all the same"),
         answer=0,
         why=(
@@ -201,8 +201,10 @@ class ThreeVectors(LiveFigure):
         sub: str = "Dimension 1 runs across, dimension 2 up. Move a word: its scores move with it.",
         predict: Predict | None = DOG_TWICE,
     ) -> None:
-        super().__init__(id=id, title=title, sub=sub, predict=predict)
         self.words = tuple(vectors)
+        if predict is DOG_TWICE and self.words != tuple(THREE_VECTORS):
+            predict = None  # the question is about the lecture's words
+        super().__init__(id=id, title=title, sub=sub, predict=predict)
         if len(self.words) != 3 or any(len(row) != 3 for row in vectors.values()):
             raise ValueError("vectors must hold three words of three numbers each.")
         if any(not -2 <= value <= 2 for row in vectors.values() for value in row):
@@ -285,10 +287,12 @@ class TokenOrder(LiveFigure):
         *,
         id: str = "fig-token-order",
         decimals: int = 3,
-        title: str = "Attention does not see the order of the words",
-        sub: str = "Move the words. Rows and columns of the map move; no number changes.",
+        title: str = "What moves when the words move?",
+        sub: str = "Change the order, then compare the map and the context vectors.",
         predict: Predict | None = SWAP_ENDS,
     ) -> None:
+        if predict is SWAP_ENDS and tuple(tokens) != DREAM_TOKENS:
+            predict = None  # the question is about the lecture's words
         super().__init__(id=id, title=title, sub=sub, predict=predict)
         if len(set(tokens)) != len(tokens) or len(tokens) < 2:
             raise ValueError("tokens must be two or more words, all different.")

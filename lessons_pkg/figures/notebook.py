@@ -36,7 +36,11 @@ def show(name: str, value: Any, decimals: int = 4, *, rows: tuple[str, ...] | No
         RoundingTie: An entry is too near a rounding tie.
         ValueError: More than two axes, or a row without a name.
     """
-    values = value.detach().cpu() if isinstance(value, torch.Tensor) else torch.tensor(value)
+    values = (
+        value.detach().cpu()
+        if isinstance(value, torch.Tensor)
+        else torch.tensor(value, dtype=torch.float64)
+    )
     if values.ndim == 0:
         print(f"{name} = {fixed(values.item(), decimals)}")
     elif values.ndim == 1:

@@ -4,7 +4,7 @@ Two processors may differ in the last bits of a float. Far from a rounding tie b
 same digits; near one they may not. So a value too near a tie is refused, not printed.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 __all__ = ["RoundingTie", "fixed", "rounded", "rounded_all"]
@@ -37,11 +37,13 @@ def fixed(x: float, decimals: int = 4) -> str:
     x = float(x)
     if x != x or x in (float("inf"), float("-inf")):
         raise RoundingTie(f"{x} has no digits to print.")
+    if x.is_integer() and abs(x) < 2.0**53:
+        return f"{x + 0.0:.{decimals}f}"  # a whole number is at no tie; + 0.0 drops a minus zero
     unit = 10.0**-decimals
     from_tie = abs(abs(x) / unit % 1.0 - 0.5) * unit
     if from_tie < 1e-5 * max(1.0, abs(x)):
         raise RoundingTie(
-            f"{x!r} is within {from_tie:.1e} of a tie at {decimals} decimals; "
+            f"{x!r} is {from_tie:.1e} from a tie at {decimals} decimals, too near for its size; "
             "print it with another number of decimals."
         )
     text = f"{x:.{decimals}f}"
@@ -57,6 +59,8 @@ def rounded_all(values: Any, decimals: int = 4) -> Any:
     """Round every number of a nested list, array or tensor; returns nested lists of floats."""
     if hasattr(values, "tolist"):
         values = values.tolist()
+    if isinstance(values, (str, bytes, Mapping)):
+        raise TypeError(f"expected numbers in lists or tensors; got {type(values).__name__}.")
     if isinstance(values, Iterable):
         return [rounded_all(value, decimals) for value in values]
     return rounded(values, decimals)

@@ -154,3 +154,9 @@ def test_own_script_and_style_stay_under_60_kb():
     here = files("lessons_pkg.figures")
     paths = [here.joinpath("css", "figures.css"), *(here.joinpath("js", n) for n in SCRIPTS)]
     assert sum(len(path.read_bytes()) for path in paths) <= 60_000
+
+
+def test_the_lectures_questions_are_not_asked_of_other_words():
+    assert "predict" not in read(TokenOrder(["a", "b"], [[0.1, 0.2], [0.3, 0.4]]).html())[0]
+    other = {"x": (0.5, 0.5, 0.1), "y": (0.9, 0.1, 0.1), "z": (0.1, 0.9, 0.1)}
+    assert "predict" not in read(ThreeVectors(other, query="x").html())[0]
