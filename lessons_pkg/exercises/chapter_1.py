@@ -172,7 +172,7 @@ def _all_words(scales: tuple[float, ...] | None) -> tuple[Case, ...]:
         _words("large scores", 3, 7, dtype=_F64, large=20.0, scale=s[5]),
         _words("large scores", 5, 7, dtype=_F32, large=6.0, scale=s[6]),
         _words("a single word", 1, 3, dtype=_F64, scale=s[7]),
-        _words("scores that lie far apart", 5, 3, dtype=_F64, spread=50.0, scale=s[8]),
+        _words("scores that lie far apart", 5, 3, dtype=_F64, spread=200.0, scale=s[8]),
     )
 
 

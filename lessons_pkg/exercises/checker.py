@@ -5,8 +5,9 @@ reader's function differs from the right one, it is compared with the wrong ones
 same as one of them on every input, that sentence is the answer. Otherwise the checker says where
 shape, dtype or value first differ.
 
-The checker never raises for a wrong solution, never hangs, leaves the random state alone and
-prints the same text every time.
+The checker refuses a wrong solution with a sentence, stops Python code that does not return (one
+long call into compiled code ends when it ends), leaves the random state alone and prints the same
+text every time.
 """
 
 import contextlib

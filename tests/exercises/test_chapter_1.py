@@ -326,3 +326,20 @@ def test_every_exercise_says_how_hard_it_is() -> None:
         assert it.minutes > 0
         assert name in (chapter_1.__doc__ or "")
     assert sorted(chapter_1.__all__) == sorted(NAMES)
+
+
+@pytest.mark.parametrize("exercise", ["attention_weights", "context_vectors"])
+def test_shifting_a_row_by_its_own_score_overflows_and_is_refused(exercise):
+    def weights(x, scale=1.0):
+        s = x @ x.mT * scale
+        e = (s - s.diagonal(dim1=-2, dim2=-1)[..., None]).exp()
+        return e / e.sum(-1, keepdim=True)
+
+    if exercise == "attention_weights":
+        candidate = weights
+    else:
+
+        def candidate(x, scale):
+            return weights(x, scale) @ x
+
+    assert not getattr(chapter_1, exercise).run(candidate).passed
