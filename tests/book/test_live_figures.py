@@ -7,7 +7,7 @@ import pytest
 import torch
 
 from lessons_pkg.attention.dot_product import attend, scores
-from lessons_pkg.figures.live import SCRIPTS, LiveFigure, ThreeVectors, TokenOrder
+from lessons_pkg.figures.live import SCRIPTS, STYLES, LiveFigure, ThreeVectors, TokenOrder
 from lessons_pkg.figures.numbers import fixed
 from lessons_pkg.lectures import DREAM_TOKENS, DREAM_VECTORS, THREE_VECTORS
 
@@ -42,8 +42,9 @@ def write(folder: Path, body: str, head: str = "") -> str:
 
 def harness(folder: Path, *figures: LiveFigure) -> str:
     """Write a page that loads style and scripts the way the book does."""
-    css = (FIGURES / "css" / "figures.css").as_uri()
-    head = f"<link rel='stylesheet' href='{css}'>" + "".join(
+    head = "".join(
+        f"<link rel='stylesheet' href='{(FIGURES / 'css' / name).as_uri()}'>" for name in STYLES
+    ) + "".join(
         f"<script defer src='{(FIGURES / 'js' / name).as_uri()}'></script>" for name in SCRIPTS
     )
     return write(folder, "".join(figure.html() for figure in figures), head)
