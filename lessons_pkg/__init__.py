@@ -3,7 +3,9 @@
 ===================  ==========================  ==========================================
 chapter              module                      public names
 ===================  ==========================  ==========================================
+0 Before attention   corpus.vocabulary           Vocabulary
 1 Raw dot products   attention.dot_product       scores, softmax, weighted_sum, attend
+2 Trainable QKV      attention.projections       Projections
 ===================  ==========================  ==========================================
 
 A test reads this table and requires that each module has just these public names.

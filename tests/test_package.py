@@ -18,10 +18,11 @@ from lessons_pkg.figures import notebook, numbers
 from lessons_pkg.figures.numbers import RoundingTie, fixed, rounded, rounded_all
 
 sys.path.insert(0, str(Path(__file__).parent / "gates"))
-from devices import package_table, public_functions
+from devices import package_table, public_functions, public_names
 
 TABLE = package_table()
 FUNCTIONS = public_functions()
+CLASSES = {name: thing for name, thing in public_names().items() if inspect.isclass(thing)}
 
 
 def run(code):
@@ -57,11 +58,25 @@ def test_every_module_of_attention_stands_in_the_table():
 @pytest.mark.parametrize("name", FUNCTIONS)
 def test_each_public_docstring_says_what_goes_in_what_comes_out_and_where_it_is_from(name):
     text = inspect.getdoc(FUNCTIONS[name]) or ""
-    places = [text.find(f"\n{title}:\n") for title in ("Args", "Returns", "Raises", "Source")]
+    signature = inspect.signature(FUNCTIONS[name])
+    parameters = [parameter for parameter in signature.parameters if parameter != "self"]
+    titles = ["Args"] * bool(parameters)
+    titles += ["Returns"] * (signature.return_annotation not in (None, "None"))
+    titles += ["Raises"] * bool(parameters)
+    check_sections(text, [*titles, "Source"], parameters)
+
+
+@pytest.mark.parametrize("name", CLASSES)
+def test_each_public_class_says_what_makes_it_and_where_it_is_from(name):
+    parameters = list(inspect.signature(CLASSES[name]).parameters)
+    check_sections(inspect.getdoc(CLASSES[name]) or "", ["Args", "Raises", "Source"], parameters)
+
+
+def check_sections(text, titles, parameters):
+    places = [text.find(f"\n{title}:\n") for title in titles]
     assert -1 not in places and places == sorted(places), text
-    arguments = text[places[0] : places[1]]
-    for parameter in inspect.signature(FUNCTIONS[name]).parameters:
-        assert f"    {parameter}: " in arguments, f"{name} does not explain {parameter}"
+    for parameter in parameters:
+        assert f"    {parameter}: " in text, f"{parameter} is not explained"
 
 
 # --- what an import costs ---------------------------------------

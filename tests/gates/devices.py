@@ -6,6 +6,7 @@ test runs them on ``meta`` under ``FakeTensorMode``, where a tensor left on the 
 """
 
 import importlib
+import inspect
 import re
 from collections.abc import Callable
 from typing import Any
@@ -15,6 +16,7 @@ from torch.overrides import TorchFunctionMode
 
 import lessons_pkg
 from lessons_pkg.attention import dot_product
+from lessons_pkg.attention.projections import Projections
 
 # Functions that make a tensor from nothing, so that only `device=` says where it lies.
 CONSTRUCTORS = {
@@ -49,13 +51,26 @@ def constructor_guard() -> ConstructorGuard:
     return ConstructorGuard()
 
 
-def public_functions() -> dict[str, Callable[..., Any]]:
-    """Read the table in the package's docstring: ``module.name`` → function."""
+def public_names() -> dict[str, Any]:
+    """Read the table in the package's docstring: ``module.name`` → function or class."""
     return {
         f"{module}.{name}": getattr(importlib.import_module(f"lessons_pkg.{module}"), name)
         for module, names in package_table().items()
         for name in names
     }
+
+
+def public_functions() -> dict[str, Callable[..., Any]]:
+    """Give each public function of the table, and each public method of its classes."""
+    found: dict[str, Callable[..., Any]] = {}
+    for name, thing in public_names().items():
+        if not inspect.isclass(thing):
+            found[name] = thing
+            continue
+        for method in vars(thing):
+            if not method.startswith("_"):
+                found[f"{name}.{method}"] = getattr(thing, method)
+    return found
 
 
 def package_table() -> dict[str, list[str]]:
@@ -111,10 +126,27 @@ def _attend(device: str) -> list[torch.Tensor]:
     return [*out, query.grad, key.grad, value.grad]
 
 
+def _projections(device: str) -> list[torch.Tensor]:
+    maps = Projections(7, 3, 5, bias=True, device=device)
+    x = torch.rand(2, 3, 7, device=device, requires_grad=True)
+    memory = torch.rand(2, 5, 7, device=device, requires_grad=True)
+    out = maps(x, memory)
+    sum(part.square().sum() for part in out).backward()
+    return [*out, x.grad, memory.grad, *(p.grad for p in maps.parameters())]
+
+
+def _from_matrices(device: str) -> list[torch.Tensor]:
+    matrices = [torch.rand(7, width, device=device) for width in (3, 3, 5)]
+    maps = Projections.from_matrices(*matrices)
+    return [*maps(torch.rand(2, 7, device=device)), *maps.parameters()]
+
+
 #: Each makes its inputs on the device, runs forward and backward, returns all that came out.
 FORWARDS: dict[str, Callable[[str], list[torch.Tensor]]] = {
     "attention.dot_product.scores": _scores,
     "attention.dot_product.softmax": _softmax,
     "attention.dot_product.weighted_sum": _weighted_sum,
     "attention.dot_product.attend": _attend,
+    "attention.projections.Projections.forward": _projections,
+    "attention.projections.Projections.from_matrices": _from_matrices,
 }

@@ -21,7 +21,8 @@ def run_guarded(forward):
 
 
 def test_every_public_function_is_registered():
-    assert set(FORWARDS) == set(public_functions())
+    computing = {name for name in public_functions() if not name.startswith("corpus.")}
+    assert set(FORWARDS) == computing
 
 
 @pytest.mark.parametrize("name", FORWARDS)
