@@ -37,11 +37,13 @@ def _numbers(
 # --- 1: one score ----------------------------------------------------------------------------
 
 
-def _pair(kind: str, d: int, dtype: torch.dtype, *, strided: bool = False) -> Case:
+def _pair(
+    kind: str, d: int, dtype: torch.dtype, *, strided: bool = False, spread: float = 1.0
+) -> Case:
     def make() -> tuple[Any, ...]:
         step = 2 if strided else 1
-        query = _numbers(d * step, seed=d, dtype=dtype)[::step]
-        key = _numbers(d * step, seed=d + 100, dtype=dtype)[::step]
+        query = _numbers(d * step, seed=d, dtype=dtype, spread=spread)[::step]
+        key = _numbers(d * step, seed=d + 100, dtype=dtype, spread=spread)[::step]
         return query, key
 
     return Case(kind, make)
@@ -53,6 +55,7 @@ score_by_hand = Exercise(
     difficulty=1,
     importance=5,
     minutes=3,
+    trains=True,
     solved="Solved. Your dot product is right for every width and dtype tried.",
     reference=lambda query, key: (query * key).sum(),
     cases=(
@@ -63,6 +66,7 @@ score_by_hand = Exercise(
         _pair("two vectors that are not contiguous in memory", 5, _F32, strided=True),
         _pair("two vectors that are not contiguous in memory", 11, _F64, strided=True),
         _pair("two vectors of one number", 1, _F64),
+        _pair("two vectors of large numbers", 13, _F64, spread=50.0),
     ),
     diagnoses=(
         Diagnosis(
@@ -162,7 +166,7 @@ def _words(
 
 
 def _all_words(scales: tuple[float, ...] | None) -> tuple[Case, ...]:
-    s: list[float | None] = [None] * 9 if scales is None else list(scales)
+    s: list[float | None] = [None] * 10 if scales is None else list(scales)
     return (
         _words("one sentence", 3, 5, dtype=_F32, scale=s[0]),
         _words("one sentence", 7, 2, dtype=_F64, scale=s[1]),
@@ -173,6 +177,7 @@ def _all_words(scales: tuple[float, ...] | None) -> tuple[Case, ...]:
         _words("large scores", 5, 7, dtype=_F32, large=6.0, scale=s[6]),
         _words("a single word", 1, 3, dtype=_F64, scale=s[7]),
         _words("scores that lie far apart", 5, 3, dtype=_F64, spread=200.0, scale=s[8]),
+        _words("widely spread words", 3, 2, dtype=_F64, spread=3.0, scale=s[9]),
     )
 
 
@@ -239,6 +244,7 @@ attention_weights = Exercise(
     difficulty=2,
     importance=5,
     minutes=8,
+    trains=True,
     solved="Solved. Your weights are right for sentences, batches, both dtypes and large scores.",
     reference=lambda x: attend(x, x, x).weights,
     cases=_all_words(None),
@@ -296,10 +302,11 @@ context_vectors = Exercise(
     difficulty=3,
     importance=5,
     minutes=8,
+    trains=True,
     solved="Solved. Your context vectors are right for sentences, batches, both dtypes and every "
     "scale tried.",
     reference=lambda x, scale: attend(x, x, x, scale=scale).context,
-    cases=_all_words((0.5, 1.5, 0.25, 2.0, 3.0, 1.25, 0.75, 0.5, 1.5)),
+    cases=_all_words((0.5, 1.5, 0.25, 2.0, 3.0, 1.25, 0.75, 0.5, 1.5, 1.0)),
     diagnoses=(
         Diagnosis(
             lambda x, scale: _mix(_soft(_scores(x) * scale).transpose(-2, -1), x),
@@ -391,16 +398,19 @@ def _diagonal_wins(words: Tensor) -> str | None:
     if bool((norms > 1 + 1e-6).any()):
         return "a row is longer than 1. Divide all rows by the longest length: who wins stays."
 
+    x = x / x.abs().max().clamp(min=1e-300)  # so that "a tie" means the same for short words
+    norms = x.norm(dim=-1)
     table = x @ x.T
     itself = table.diagonal()
     others = table.clone()
     others.fill_diagonal_(float("-inf"))
     lead = others.amax(dim=-1) - itself
-    if bool((lead > 1e-6).any()):
+    tie = 1e-6 * norms * norms.max()
+    if bool((lead > tie).any()):
         return None
     if bool(torch.allclose(norms, norms[:1], rtol=1e-6, atol=1e-7)):
         return "with equal norms the diagonal always wins (why?). Make the lengths differ."
-    if bool((lead.abs() <= 1e-6).any()):
+    if bool((lead.abs() <= tie).any()):
         return (
             "it is a tie: a word scores another exactly as high as itself. "
             "The other must score higher."

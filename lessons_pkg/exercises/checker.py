@@ -29,6 +29,8 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from lessons_pkg.attention.dot_product import Attention
+
 __all__ = ["NOT_SOLVED", "Case", "Diagnosis", "Exercise", "Property", "Verdict"]
 
 NOT_SOLVED = "Not solved yet: write the body, then run this cell again."
@@ -78,6 +80,7 @@ class _Outcome:
     timed_out: bool = False
     changed: str | None = None
     printed: str = ""
+    unreadable: str | None = None
 
 
 @dataclass(frozen=True)
@@ -95,6 +98,7 @@ class Exercise:
         difficulty: 1 (a line) to 5.
         importance: 1 (a side path) to 5 (the rest builds on it).
         minutes: How long it may take.
+        trains: Whether the gradient must flow through, as in the reference.
     """
 
     name: str
@@ -107,6 +111,7 @@ class Exercise:
     difficulty: int = 1
     importance: int = 1
     minutes: int = 5
+    trains: bool = False
 
     def check(self, candidate: Any, *, timeout: float = 5.0) -> None:
         """Try the reader's function and print what came out.
@@ -115,7 +120,7 @@ class Exercise:
             candidate: The function itself, not its result.
             timeout: Seconds that one call may take.
         """
-        print(self.run(candidate, timeout=timeout).message)
+        _say(self.run(candidate, timeout=timeout).message)
 
     def run(self, candidate: Any, *, timeout: float = 5.0) -> Verdict:
         """Try the function and return the verdict instead of printing it.
@@ -127,6 +132,16 @@ class Exercise:
         Returns:
             Whether it passed, and the message that ``check`` prints.
         """
+        try:
+            return self._judged(candidate, timeout)
+        except Exception as raised:  # whatever was handed in, the reader gets a sentence
+            return Verdict(
+                False,
+                f"Not yet: the checker could not read what your function returned "
+                f"({type(raised).__name__}). Return a plain torch tensor.",
+            )
+
+    def _judged(self, candidate: Any, timeout: float) -> Verdict:
         unfit = self._unfit(candidate)
         if unfit is not None:
             return Verdict(False, unfit)
@@ -138,6 +153,12 @@ class Exercise:
                 if outcomes[-1].timed_out:
                     break
             message = self._complaint(candidate, outcomes, timeout)
+            if message is None and self.trains and self._gradient_is_lost(candidate, timeout):
+                message = (
+                    "Not yet: the numbers are right, but the gradient must flow through, because "
+                    "later chapters train this. Leave out `.detach()`, `.item()`, `.numpy()`, "
+                    "`torch.tensor(...)` and `no_grad`."
+                )
         printed = outcomes[0].printed
         if printed and message != NOT_SOLVED:
             heading = "Your function printed, in its first call:\n"
@@ -158,7 +179,7 @@ class Exercise:
             )
         try:
             signature = inspect.signature(candidate)
-        except (TypeError, ValueError):
+        except Exception:  # none to be had, or an attribute of it raises
             return None
         try:
             signature.bind(*self.parameters)
@@ -180,7 +201,7 @@ class Exercise:
             )
         if all(type(outcome.error) is NotImplementedError for outcome in outcomes):
             return NOT_SOLVED
-        if all(o.error is None and o.result is None for o in outcomes):
+        if all(o.error is o.result is o.unreadable is None for o in outcomes):
             if _is_stub(candidate):
                 return NOT_SOLVED
             if outcomes[0].printed:
@@ -211,6 +232,34 @@ class Exercise:
                 )
         return f"Not yet: {complaint}{seen}"
 
+    def _gradient_is_lost(self, candidate: Any, timeout: float) -> bool:
+        """Compare the gradient at the first input with that of the reference."""
+        first = self.cases[0]
+
+        def tracked() -> tuple[Any, ...]:
+            return tuple(
+                a.requires_grad_() if isinstance(a, Tensor) and a.is_floating_point() else a
+                for a in first.make()
+            )
+
+        def gradients(result: Tensor, args: tuple[Any, ...]) -> list[Tensor]:
+            leaves = [a for a in args if isinstance(a, Tensor) and a.requires_grad]
+            places = torch.arange(result.numel(), dtype=result.dtype).reshape(result.shape)
+            return list(torch.autograd.grad(result, leaves, grad_outputs=places.cos()))
+
+        with torch.enable_grad():
+            outcome = _call(candidate, Case(first.kind, tracked), timeout)
+            args = tracked()
+            assert self.reference is not None
+            wanted = gradients(self.reference(*args), args)
+            if not isinstance(outcome.result, Tensor):
+                return True
+            try:
+                got = gradients(outcome.result, outcome.args)
+            except RuntimeError:  # the result, or one of the inputs, is cut off
+                return True
+        return not all(_nearly(a, b) for a, b in zip(got, wanted, strict=True))
+
     def _case(self, outcomes: list[_Outcome]) -> Case:
         return self.cases[len(outcomes) - 1]
 
@@ -223,6 +272,8 @@ class Exercise:
             return f"your function raised {_error_text(outcome.error)}"
         if outcome.changed is not None:
             return "your function changes its input in place."
+        if outcome.unreadable is not None:
+            return outcome.unreadable
         result = outcome.result
         if not isinstance(result, Tensor):
             return _not_a_tensor(result)
@@ -256,6 +307,8 @@ class Exercise:
 
     def _does_the_same(self, outcomes: list[_Outcome], diagnosis: Diagnosis) -> bool:
         for case, outcome in zip(self.cases, outcomes, strict=True):
+            if outcome.unreadable is not None:
+                return False
             wrong = _plain_call(diagnosis.wrong, case)
             if wrong.error is not None or outcome.error is not None:
                 if type(wrong.error) is not type(outcome.error):
@@ -281,6 +334,9 @@ class _Clipped(io.StringIO):
             super().write(text[:room])
         return len(text)
 
+    def close(self) -> None:
+        """Stay open: a function that closes what it prints to is still read."""
+
 
 def _invoke(candidate: Callable[..., Any], args: tuple[Any, ...]) -> Any:
     """Call it. The alarm looks for this frame: outside it, nothing is interrupted."""
@@ -293,7 +349,12 @@ def _call(candidate: Callable[..., Any], case: Case, timeout: float) -> _Outcome
     result: Any = None
     error: BaseException | None = None
     timed_out = False
-    with contextlib.redirect_stdout(printed), warnings.catch_warnings():
+    with (
+        contextlib.redirect_stdout(printed),
+        contextlib.redirect_stderr(printed),
+        warnings.catch_warnings(),
+        _global_state_kept(),
+    ):
         warnings.simplefilter("ignore")
         try:
             result = _within(timeout, candidate, args)
@@ -311,7 +372,10 @@ def _call(candidate: Callable[..., Any], case: Case, timeout: float) -> _Outcome
         if isinstance(given, Tensor) and not _untouched(given, fresh):
             changed = name
             break
-    return _Outcome(args, result, error, timed_out, changed, printed.getvalue())
+    unreadable = _unreadable(result)
+    if unreadable is not None:
+        result = None
+    return _Outcome(args, result, error, timed_out, changed, printed.getvalue(), unreadable)
 
 
 def _plain_call(function: Callable[..., Any], case: Case) -> _Outcome:
@@ -404,16 +468,29 @@ def _within_thread(timeout: float, candidate: Callable[..., Any], args: tuple[An
 
 @contextlib.contextmanager
 def _global_state_kept() -> Iterator[None]:
-    """Put back the random states, the default dtype and the gradient mode."""
+    """Put back random states, default dtype and device, and the modes of torch and Python."""
     numpy = sys.modules.get("numpy")
     torch_state = torch.random.get_rng_state()
     python_state = random.getstate()
     numpy_state = None if numpy is None else numpy.random.get_state()
     dtype = torch.get_default_dtype()
+    device = torch.get_default_device()
     grad = torch.is_grad_enabled()
+    threads = torch.get_num_threads()
+    deterministic = torch.are_deterministic_algorithms_enabled()
+    warn_only = torch.is_deterministic_algorithms_warn_only_enabled()
+    recursion = sys.getrecursionlimit()
     try:
         yield
     finally:
+        if torch.get_default_device() != device:
+            torch.set_default_device(None)
+            if torch.get_default_device() != device:
+                torch.set_default_device(device)
+        if torch.get_num_threads() != threads:
+            torch.set_num_threads(threads)
+        torch.use_deterministic_algorithms(deterministic, warn_only=warn_only)
+        sys.setrecursionlimit(recursion)
         torch.random.set_rng_state(torch_state)
         random.setstate(python_state)
         if numpy is not None:
@@ -448,6 +525,8 @@ def _same(a: Any, b: Any) -> bool:
 
 
 def _untouched(given: Tensor, fresh: Tensor) -> bool:
+    if _unreadable(given) is not None:
+        return False
     return (
         given.shape == fresh.shape
         and given.dtype == fresh.dtype
@@ -470,7 +549,7 @@ def _is_stub(candidate: Any) -> bool:
 def _names(candidate: Any, count: int) -> list[str]:
     try:
         names = [f"`{name}`" for name in inspect.signature(candidate).parameters]
-    except (TypeError, ValueError):
+    except Exception:
         names = []
     return (names + [f"number {i + 1}" for i in range(len(names), count)])[:count]
 
@@ -502,12 +581,44 @@ def _error_text(error: BaseException) -> str:
     return f"{name}: {line}" if line else f"{name}."
 
 
+def _say(text: str) -> None:
+    """Print, where there is something to print to: a closed output must not raise."""
+    try:
+        print(text)
+    except UnicodeEncodeError:
+        print(text.encode("ascii", "replace").decode("ascii"))
+    except (AttributeError, OSError, ValueError):
+        pass
+
+
+def _unreadable(result: Any) -> str | None:
+    """Say why the numbers of a tensor cannot be compared, or None."""
+    kind = type(result)
+    if not issubclass(kind, Tensor):
+        return None
+    if kind not in (Tensor, torch.nn.Parameter):
+        return f"your function returned {_a(result)}, a subclass of Tensor; return a plain tensor."
+    if result.is_nested:
+        return "your function returned a nested tensor; return a plain one."
+    if result.is_quantized:
+        return "your function returned a quantized tensor; return a plain one."
+    if result.layout != torch.strided:
+        return "your function returned a sparse tensor; return a dense one (`.to_dense()`)."
+    if result.is_meta:
+        return "your function returned a tensor on the meta device, which holds no numbers."
+    if result.dtype.is_floating_point and result.dtype.itemsize < 2:
+        return f"the result has dtype {_dtype(result)}, too narrow to compare; keep the input's."
+    return None
+
+
 def _not_a_tensor(result: Any) -> str:
     if result is None:
         return "your function returned None: is a `return` missing?"
     hint = ""
     if isinstance(result, bool | int | float):
         hint = " `.item()` and `float()` leave torch: return the tensor itself."
+    elif isinstance(result, Attention):
+        hint = " `attend` gives several tensors: return one, as in `attend(...).context`."
     elif isinstance(result, list | tuple):
         hint = " `torch.stack` joins a list of tensors into one."
     elif type(result).__module__.partition(".")[0] == "numpy":

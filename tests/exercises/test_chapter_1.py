@@ -88,6 +88,7 @@ RIGHT = {
     "diagonal_loses": [
         "def f():\n    return torch.tensor([[0.25, 0.0], [1.0, 0.0]])",
         "def f():\n    return torch.tensor([[0.5], [1.0]], dtype=torch.float64)",
+        "def f():\n    return torch.tensor([[1e-3], [5e-4]])",
         "def f():\n    return torch.tensor([[0.3, 0.3], [0.7, 0.7], [0.0, 1.0]])",
         "def f():\n    return torch.tensor([[0.6, 0.8], [0.3, 0.4]]).half()",
     ],
@@ -343,3 +344,41 @@ def test_shifting_a_row_by_its_own_score_overflows_and_is_refused(exercise):
             return weights(x, scale) @ x
 
     assert not getattr(chapter_1, exercise).run(candidate).passed
+
+
+CLAMPED = {
+    "score_by_hand": [
+        "(query * key).clamp(-1, 1).sum()",
+        "(query.clamp(-1, 1) * key.clamp(-1, 1)).sum()",
+    ],
+    "attention_weights": ["torch.softmax(x.clamp(-1, 1) @ x.mT.clamp(-1, 1), -1)"],
+    "context_vectors": [
+        "torch.softmax(x @ x.mT * scale, -1) @ x.clamp(-1, 1)",
+        "torch.softmax(x @ x.mT * (2 if scale == 1 else scale), -1) @ x",
+    ],
+    "diagonal_loses": [],
+}
+CUT = {
+    "score_by_hand": [
+        "(query * key).sum().detach()",
+        "query.detach() @ key",
+        "torch.tensor((query @ key).item(), dtype=query.dtype)",
+        "torch.from_numpy(query.numpy() * key.numpy()).sum()",
+        "torch.no_grad()(torch.dot)(query, key)",
+    ],
+    "attention_weights": ["torch.softmax(x @ x.mT, -1).detach()"],
+    "context_vectors": ["torch.softmax(x @ x.mT * scale, -1).detach() @ x"],
+    "diagonal_loses": [],
+}
+
+
+@pytest.mark.parametrize(("name", "expression"), cases_of(CLAMPED))
+def test_a_solution_that_clamps_or_doubts_scale_one_is_refused(name: str, expression: str) -> None:
+    assert not exercise(name).run(body(name, expression)).passed
+
+
+@pytest.mark.parametrize(("name", "expression"), cases_of(CUT))
+def test_a_solution_that_cuts_the_gradient_is_refused(name: str, expression: str) -> None:
+    verdict = exercise(name).run(body(name, expression))
+    assert not verdict.passed
+    assert "the gradient must flow through" in verdict.message, verdict.message

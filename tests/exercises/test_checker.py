@@ -1,15 +1,19 @@
 """The checker answers everything a reader may hand in: it never raises and never hangs."""
 
+import io
 import random
 import signal
 import sys
 import threading
 import time
+import types
+import warnings
 
 import numpy
 import pytest
 import torch
 
+from lessons_pkg.attention.dot_product import attend
 from lessons_pkg.exercises import checker
 from lessons_pkg.exercises.chapter_1 import attention_weights, diagonal_loses, score_by_hand
 
@@ -182,7 +186,7 @@ def test_a_function_that_never_returns_is_stopped_in_another_thread(candidate):
 
 
 def test_without_an_alarm_a_thread_is_used(monkeypatch):
-    monkeypatch.delattr(signal, "setitimer")
+    monkeypatch.setattr(checker, "signal", types.SimpleNamespace())  # the real one times tests
     assert "had not returned" in message(endless)
     assert score_by_hand.run(right).passed
 
@@ -208,13 +212,14 @@ def test_the_old_alarm_and_trace_are_put_back():
 
 
 def test_the_random_states_and_defaults_are_put_back():
-    def reseeds(query, key):
+    def reseeds():
         torch.manual_seed(0)
         random.seed(0)
         numpy.random.seed(0)
         torch.set_default_dtype(torch.float64)
+        answer = torch.tensor([[0.25], [1.0]])
         torch.set_grad_enabled(False)
-        return right(query, key)
+        return answer
 
     torch.manual_seed(5)
     random.seed(5)
@@ -223,7 +228,7 @@ def test_the_random_states_and_defaults_are_put_back():
     torch.manual_seed(5)
     random.seed(5)
     numpy.random.seed(5)
-    assert score_by_hand.run(reseeds).passed
+    assert diagonal_loses.run(reseeds).passed
     assert (torch.rand(1).item(), random.random(), numpy.random.rand()) == expected
     assert torch.get_default_dtype() == torch.float32
     assert torch.is_grad_enabled()
@@ -234,3 +239,117 @@ def test_check_prints_the_same_text_twice(capsys):
     first = capsys.readouterr().out
     score_by_hand.check(lambda query, key: query * key)
     assert capsys.readouterr().out == first
+
+
+class Stubborn(torch.Tensor):
+    @classmethod
+    def __torch_function__(cls, func, types, args=(), kwargs=None):
+        raise RuntimeError("no")
+
+
+class Secretive:
+    def __getattr__(self, name):
+        raise RuntimeError("no attribute for you")
+
+    def __call__(self, query, key):
+        return (query * key).sum() + 1
+
+
+ODD_TENSORS = {
+    "a sparse tensor": lambda: torch.ones(2, 2).to_sparse(),
+    "a nested tensor": lambda: torch.nested.nested_tensor([torch.ones(2), torch.ones(3)]),
+    "a quantized tensor": lambda: torch.quantize_per_tensor(torch.ones(2), 0.1, 0, torch.qint8),
+    "on the meta device": lambda: torch.ones(2, 2, device="meta"),
+    "dtype float8_e4m3fn": lambda: torch.ones(2, 2).to(torch.float8_e4m3fn),
+    "a Stubborn, a subclass": lambda: torch.ones(2, 2).as_subclass(Stubborn),
+}
+
+
+@pytest.mark.parametrize("words", ODD_TENSORS)
+def test_an_odd_tensor_gets_one_sentence(words):
+    compared = message(lambda query, key: ODD_TENSORS[words]())
+    by_law = message(lambda: ODD_TENSORS[words](), diagonal_loses)
+    for text in (compared, by_law):
+        assert text.startswith("Not yet: ")
+        assert words in text
+
+
+def test_a_callable_whose_attributes_raise_is_answered():
+    assert "the values differ" in message(Secretive())
+
+
+class Unreadable(list):
+    @property
+    def __class__(self):
+        raise RuntimeError("no class")
+
+
+def test_a_result_that_cannot_be_read_at_all_is_answered():
+    text = message(lambda query, key: Unreadable())
+    assert text.startswith("Not yet: the checker could not read what your function returned")
+
+
+def test_closed_and_broken_outputs_do_not_raise(monkeypatch):
+    class Broken(io.StringIO):
+        def write(self, text):
+            raise BrokenPipeError
+
+    shut = io.StringIO()
+    shut.close()
+    for output in (shut, Broken(), None):
+        monkeypatch.setattr(sys, "stdout", output)
+        score_by_hand.check(right)
+
+
+def test_a_function_that_closes_its_output_is_still_judged():
+    def closes(query, key):
+        sys.stdout.close()
+        return right(query, key)
+
+    assert score_by_hand.run(closes).passed
+
+
+CHANGES = {
+    "device": (torch.get_default_device, lambda: torch.set_default_device("meta")),
+    "dtype": (torch.get_default_dtype, lambda: torch.set_default_dtype(torch.float64)),
+    "threads": (torch.get_num_threads, lambda: torch.set_num_threads(7)),
+    "deterministic": (
+        torch.are_deterministic_algorithms_enabled,
+        lambda: torch.use_deterministic_algorithms(True),
+    ),
+    "grad mode": (torch.is_grad_enabled, lambda: torch.set_grad_enabled(False)),
+    "recursion limit": (sys.getrecursionlimit, lambda: sys.setrecursionlimit(4321)),
+}
+
+
+@pytest.mark.parametrize("what", CHANGES)
+def test_a_changed_global_state_is_put_back_after_each_call(what):
+    read, change = CHANGES[what]
+
+    def changes(query, key):
+        answer = right(query, key)
+        change()
+        return answer
+
+    before = read()
+    verdict = score_by_hand.run(changes)
+    assert read() == before
+    assert verdict.passed, verdict.message
+
+
+def test_what_goes_to_stderr_and_warnings_are_caught(capsys):
+    def noisy(query, key):
+        warnings.simplefilter("always")
+        warnings.warn("a warning of mine", stacklevel=1)
+        print("an error of mine", file=sys.stderr)
+        return right(query, key)
+
+    score_by_hand.check(noisy)
+    out, err = capsys.readouterr()
+    assert err == ""
+    assert "an error of mine" in out
+
+
+def test_returning_all_of_attend_is_named():
+    text = message(lambda x: attend(x, x, x), attention_weights)
+    assert "return one, as in `attend(...).context`" in text
