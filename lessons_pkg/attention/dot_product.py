@@ -4,7 +4,7 @@ The final model calls these same functions. Axes are always named ``batch`` (any
 leading axes), ``query``, ``key``, ``d_k`` and ``d_v``; rows are queries, columns are keys.
 """
 
-import math
+import sys
 from typing import NamedTuple
 
 import torch
@@ -22,11 +22,11 @@ class Attention(NamedTuple):
 
 
 def scores(
-    query: Float[Tensor, "*batch query d_k"],
+    query: Float[Tensor, "*#batch query d_k"],
     key: Float[Tensor, "*#batch key d_k"],
     *,
-    scale: float = 1.0,
-) -> Float[Tensor, "*batch query key"]:
+    scale: float | int = 1.0,
+) -> Float[Tensor, "*#batch query key"]:
     """Give every query's dot product with every key, times ``scale``.
 
     Args:
@@ -49,7 +49,7 @@ def scores(
     _check_scale(scale)
 
     similarity = query @ key.transpose(-2, -1)
-    return similarity * scale
+    return similarity * float(scale)
 
 
 def softmax(scores: Float[Tensor, "*batch key"]) -> Float[Tensor, "*batch key"]:
@@ -57,6 +57,9 @@ def softmax(scores: Float[Tensor, "*batch key"]) -> Float[Tensor, "*batch key"]:
 
     The row's largest score is subtracted first. That changes no weight, because softmax sees
     differences alone, and it keeps ``exp`` from overflowing: the largest exponent is 0.
+
+    A score of -inf gets the weight 0. A row with a nan or a +inf, or with -inf alone, gets nan in
+    every place: no finite weights fit it. Nothing is raised, so the other rows are kept.
 
     Args:
         scores: ``(..., key)``; the softmax runs over the last axis.
@@ -79,9 +82,9 @@ def softmax(scores: Float[Tensor, "*batch key"]) -> Float[Tensor, "*batch key"]:
 
 
 def weighted_sum(
-    weights: Float[Tensor, "*batch query key"],
+    weights: Float[Tensor, "*#batch query key"],
     value: Float[Tensor, "*#batch key d_v"],
-) -> Float[Tensor, "*batch query d_v"]:
+) -> Float[Tensor, "*#batch query d_v"]:
     """Mix the values: each output row is a sum of value rows, one weight a row.
 
     Args:
@@ -104,11 +107,11 @@ def weighted_sum(
 
 
 def attend(
-    query: Float[Tensor, "*batch query d_k"],
+    query: Float[Tensor, "*#batch query d_k"],
     key: Float[Tensor, "*#batch key d_k"],
     value: Float[Tensor, "*#batch key d_v"],
     *,
-    scale: float = 1.0,
+    scale: float | int = 1.0,
 ) -> Attention:
     """Score, softmax, weighted sum: attention in one call.
 
@@ -174,9 +177,10 @@ def _require_floats(name: str, tensor: Tensor) -> None:
     if not isinstance(tensor, Tensor):
         raise TypeError(f"{name} must be a torch.Tensor; got {type(tensor).__name__}.")
     if not tensor.is_floating_point():
-        raise TypeError(
-            f"{name} must hold floating-point numbers; got {tensor.dtype}. Try {name}.float()."
-        )
+        advice = (
+            "" if tensor.is_complex() else f" Try {name}.float()."
+        )  # it drops the imaginary part
+        raise TypeError(f"{name} must hold floating-point numbers; got {tensor.dtype}.{advice}")
 
 
 def _require_rows(name: str, tensor: Tensor, width: str) -> None:
@@ -209,8 +213,10 @@ def _require_same(name: str, tensor: Tensor, other_name: str, other: Tensor) -> 
         ) from None
 
 
-def _check_scale(scale: float) -> None:
+def _check_scale(scale: float | int) -> None:
     if isinstance(scale, bool) or not isinstance(scale, (int, float)):
         raise TypeError(f"scale must be a number; got {type(scale).__name__}.")
-    if not (math.isfinite(scale) and scale > 0):
-        raise ValueError(f"scale must be positive and finite; got {scale}.")
+    if not 0 < scale <= sys.float_info.max:  # false for nan too; an int may exceed every float
+        too_long = isinstance(scale, int) and abs(scale) > sys.float_info.max
+        got = "an integer beyond every float" if too_long else scale
+        raise ValueError(f"scale must be positive and finite; got {got}.")

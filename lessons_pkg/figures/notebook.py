@@ -1,5 +1,6 @@
 """What every notebook needs: one start, one way to print numbers, and a look at the source."""
 
+import ast
 import inspect
 from collections.abc import Callable
 from typing import Any
@@ -26,6 +27,8 @@ def reproducible(seed: int = 0) -> None:
 def show(name: str, value: Any, decimals: int = 4, *, rows: tuple[str, ...] | None = None) -> None:
     """Print a number, a row or a matrix, each entry through :func:`numbers.fixed`.
 
+    Where one entry is refused, nothing is printed.
+
     Args:
         name: What the reader should call it.
         value: A number, or a tensor or nested list with one or two axes.
@@ -49,10 +52,12 @@ def show(name: str, value: Any, decimals: int = 4, *, rows: tuple[str, ...] | No
         names = rows or tuple("" for _ in values)
         if len(names) != len(values):
             raise ValueError(f"{len(values)} rows need {len(values)} names; got {len(names)}.")
-        print(f"{name}  ({values.shape[0]} × {values.shape[1]})")
-        width = max(map(len, names))
-        for row_name, row in zip(names, values, strict=True):
-            print(f"  {row_name:>{width}}  {_row(row, decimals)}")
+        width = max(map(len, names), default=0)
+        lines = [
+            f"  {row_name:>{width}}  {_row(row, decimals)}"
+            for row_name, row in zip(names, values, strict=True)
+        ]
+        print("\n".join([f"{name}  ({values.shape[0]} × {values.shape[1]})", *lines]))
     else:
         raise ValueError(f"show prints up to two axes; got shape {tuple(values.shape)}.")
 
@@ -64,11 +69,29 @@ def show_source(function: Callable[..., Any]) -> None:
         function: Any function of the package.
     """
     source = inspect.getsource(function)
-    if function.__doc__:
-        start = source.index('"""')
-        end = source.index('"""', start + 3) + 3
-        source = source[:start].rstrip() + source[end:]
-    print(source.rstrip())
+    print(_without_docstring(source).rstrip() if function.__doc__ else source.rstrip())
+
+
+def _without_docstring(source: str) -> str:
+    """Cut the docstring of the function or class that ``source`` defines; keep all else."""
+    head = "if True:\n" if source[:1].isspace() else ""  # a method's source is indented
+    text = (head + source).encode()
+    node: ast.AST = ast.parse(text).body[0]
+    if isinstance(node, ast.If):
+        node = node.body[0]
+    if not isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
+        return source
+    first = node.body[0]
+    if ast.get_docstring(node) is None or not isinstance(first, ast.Expr):
+        return source
+    starts = [0]
+    for line in text.splitlines(keepends=True):
+        starts.append(starts[-1] + len(line))
+    start = starts[first.lineno - 1] + first.col_offset  # ast counts in bytes
+    end = starts[(first.end_lineno or 0) - 1] + (first.end_col_offset or 0)
+    before = text[:start].decode()[len(head) :].rstrip()
+    after = text[end:].decode().lstrip(" ").removeprefix(";")
+    return before + (" ..." if len(node.body) == 1 else "") + after
 
 
 def _row(values: torch.Tensor, decimals: int) -> str:

@@ -5,6 +5,7 @@ same digits; near one they may not. So a value too near a tie is refused, not pr
 """
 
 from collections.abc import Iterable, Mapping
+from numbers import Real
 from typing import Any
 
 __all__ = ["RoundingTie", "fixed", "rounded", "rounded_all"]
@@ -25,6 +26,7 @@ def fixed(x: float, decimals: int = 4) -> str:
         Its digits, with an ASCII minus and never a negative zero.
 
     Raises:
+        TypeError: ``x`` is no number (a text and a truth value are none), or ``decimals`` no int.
         RoundingTie: ``x`` is within 1e-5 · max(1, |x|) of a tie, or is not finite.
         ValueError: ``decimals`` is not in 0..4.
 
@@ -32,9 +34,11 @@ def fixed(x: float, decimals: int = 4) -> str:
         >>> fixed(0.50625, 2)
         '0.51'
     """
+    if isinstance(decimals, bool) or not isinstance(decimals, int):
+        raise TypeError(f"decimals must be a whole number; got {type(decimals).__name__}.")
     if decimals not in range(5):
         raise ValueError(f"decimals must be 0 to 4; got {decimals}.")
-    x = float(x)
+    x = _number(x)
     if x != x or x in (float("inf"), float("-inf")):
         raise RoundingTie(f"{x} has no digits to print.")
     if x.is_integer() and abs(x) < 2.0**53:
@@ -48,6 +52,14 @@ def fixed(x: float, decimals: int = 4) -> str:
         )
     text = f"{x:.{decimals}f}"
     return text.removeprefix("-") if float(text) == 0 else text
+
+
+def _number(x: Any) -> float:
+    """Give a plain float for a number, or for a tensor or array with one element."""
+    value = x.item() if hasattr(x, "item") else x
+    if isinstance(value, bool) or not isinstance(value, Real):
+        raise TypeError(f"expected a number; got {type(value).__name__}.")
+    return float(value)
 
 
 def rounded(x: float, decimals: int = 4) -> float:

@@ -303,3 +303,31 @@ def test_three_of_the_six_dream_words_look_most_at_another():
 def test_no_dream_word_of_length_one_looks_most_at_another():
     x = normalize(dream(), dim=-1)
     assert attend(x, x, x).weights.argmax(dim=-1).tolist() == [0, 1, 2, 3, 4, 5]
+
+
+@pytest.mark.parametrize("batches", [((), (2,)), ((1,), (2,)), ((3, 1), (2,))])
+def test_queries_with_fewer_batches_than_keys_meet_every_batch(batches):
+    """Under the shape hook too: its annotations must allow what the guards allow."""
+    generator = torch.Generator().manual_seed(3)
+    first, second = batches
+    query = torch.rand(*first, 3, 7, generator=generator)
+    key = torch.rand(*second, 5, 7, generator=generator)
+    value = torch.rand(*second, 5, 11, generator=generator)
+    batch = torch.broadcast_shapes(first, second)
+    full = [t.expand(*batch, *t.shape[-2:]) for t in (query, key, value)]
+    torch.testing.assert_close(attend(query, key, value), attend(*full))
+    torch.testing.assert_close(scores(query, key), scores(*full[:2]))
+
+
+def test_a_whole_number_is_a_scale():
+    x = torch.rand(3, 7, generator=torch.Generator().manual_seed(4))
+    torch.testing.assert_close(scores(x, x, scale=2), scores(x, x, scale=2.0))
+    torch.testing.assert_close(attend(x, x, x, scale=2), attend(x, x, x, scale=2.0))
+
+
+def test_a_score_without_a_finite_weight_spoils_its_own_row_only():
+    inf, nan = float("inf"), float("nan")
+    rows = torch.tensor([[0.0, 0.0], [0.0, -inf], [-inf, -inf], [0.0, inf], [0.0, nan]])
+    weights = softmax(rows)
+    assert weights[:2].tolist() == [[0.5, 0.5], [1.0, 0.0]]
+    assert weights[2:].isnan().all()

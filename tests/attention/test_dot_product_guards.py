@@ -85,6 +85,13 @@ def test_softmax_refuses_integers_booleans_and_complex_numbers(dtype):
     refuses(TypeError, softmax, ones(2, 3).to(dtype), says=["floating-point", str(dtype)])
 
 
+def test_only_numbers_that_float_keeps_whole_are_advised_to_use_it():
+    refuses(TypeError, softmax, ones(2, 3).long(), says=["scores.float()"])
+    with pytest.raises(TypeError) as caught:
+        softmax(ones(2, 3).to(torch.complex64))
+    assert ".float()" not in str(caught.value)
+
+
 def test_attend_refuses_a_value_that_is_no_float_tensor():
     refuses(TypeError, attend, QUERIES, KEYS, None, says=["value", "torch.Tensor", "NoneType"])
     refuses(
@@ -178,6 +185,16 @@ WITH_SCALE = [
 @pytest.mark.parametrize("bad", [0, 0.0, -1.0, math.nan, math.inf, -math.inf])
 def test_a_scale_that_is_not_positive_and_finite_is_refused(function, bad):
     refuses(ValueError, function, bad, says=["scale", "positive and finite", str(bad)])
+
+
+@pytest.mark.parametrize("function", WITH_SCALE, ids=["scores", "attend"])
+@pytest.mark.parametrize("bad", [10**400, -(10**400), 10**5000], ids=["400", "-400", "5000"])
+def test_a_whole_scale_beyond_every_float_is_refused_in_one_short_line(function, bad):
+    refuses(ValueError, function, bad, says=["positive and finite", "beyond every float"])
+
+
+def test_a_whole_scale_beyond_64_bits_is_still_a_scale():
+    torch.testing.assert_close(scores(QUERIES, KEYS, scale=10**20), scores(QUERIES, KEYS) * 1e20)
 
 
 @pytest.mark.parametrize("function", WITH_SCALE, ids=["scores", "attend"])

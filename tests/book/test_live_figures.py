@@ -158,10 +158,15 @@ def test_bad_input_keeps_the_last_good_state(show, typed):
     box.fill("1.2")
     box.fill(typed)
     assert box.get_attribute("aria-invalid") == "true"
+    said = page.locator(f"[id='{box.get_attribute('aria-describedby')}']")
+    assert said.is_visible()
+    assert said.inner_text() == "✗ dog, dimension 1: write a number from −2 to 2. 1.2 stays."
     check_three(page, [START[0], [1.2, 0.1, 0.1], START[2]])
     box.blur()
     assert box.input_value() == "1.2"
     assert box.get_attribute("aria-invalid") is None
+    assert box.get_attribute("aria-describedby") is None
+    assert not page.locator(f"{THREE} .at-wrong").is_visible()
 
 
 def test_letters_keep_the_last_good_state(show):
@@ -208,6 +213,51 @@ def test_arrow_keys_move_a_focused_point(show):
     page.keyboard.press("ArrowDown")
     check_three(page, [START[0], START[1], [0.15, 1.05, 0.1]])
     assert handle.get_attribute("aria-valuetext") == "dim 1 0.15, dim 2 1.05"
+
+
+COVERED = """
+() => {
+  const figure = document.querySelector("at-three-vectors");
+  const found = [];
+  const box = (node) => node.getBoundingClientRect();
+  const words = figure.handles.map((handle) => handle.lastChild);
+  const look = (where) => {
+    const z = box(figure.z.lastChild);
+    for (const word of words) {
+      const w = box(word);
+      const apart =
+        w.right <= z.left || z.right <= w.left || w.bottom <= z.top || z.bottom <= w.top;
+      if (!apart) found.push([word.textContent, ...where]);
+    }
+  };
+  look(["start"]);
+  for (let a = -2; a <= 2; a += 0.25)
+    for (let b = -2; b <= 2; b += 0.25) {
+      figure.state.x = [figure.start.x[0], figure.start.x[1], [a, b, 0.1]];
+      figure.refresh();
+      look([a, b]);
+    }
+  return found;
+}
+"""
+
+
+def test_the_letter_z_covers_no_word_at_the_start_nor_while_ball_moves(show):
+    assert show(three()).evaluate(COVERED) == []
+
+
+def test_the_mark_of_it_is_seen_on_the_mark_of_z(show):
+    page = show(three())
+    order, z, it = page.evaluate(
+        f"""() => {{
+          const {{ z, handles }} = document.querySelector("{THREE}");
+          const width = (node) => node.getBoundingClientRect().width;
+          const mark = handles[0].querySelector(".at-mark");
+          return [z.compareDocumentPosition(handles[0]), width(z.firstChild), width(mark)];
+        }}"""
+    )
+    assert order == 4  # the word's mark is drawn after Z's
+    assert z > 1.5 * it
 
 
 @pytest.mark.parametrize("query", [1, 2, 0])
@@ -318,6 +368,41 @@ def test_keys_carry_a_word_along_with_the_focus(show):
     assert label == "Move Dream right"
 
 
+def test_the_first_and_the_last_word_swap_and_swap_back(show):
+    page = show(token_order())
+    page.get_by_role("button", name="Swap first and last").click()
+    check_order(page, [5, 1, 2, 3, 4, 0])
+    page.get_by_role("button", name="Swap first and last").press("Enter")
+    check_order(page, list(range(6)))
+
+
+def test_a_note_says_what_rounded_rows_may_add_to(show):
+    page = show(token_order())
+    assert "a row may add to 0.999 or 1.001" in page.locator(f"{ORDER} .at-legend").inner_text()
+
+
+@pytest.mark.parametrize("tag", [THREE, ORDER])
+def test_a_copied_link_is_confirmed_beside_its_button_until_the_next_change(show, tag):
+    page = show()
+    said = page.locator(f"{tag} .at-foot .at-copied")
+    page.locator(f"{tag} .at-foot").get_by_role("button", name="Copy link").click()
+    page.wait_for_function(f"document.querySelector('{tag} .at-copied').textContent !== ''")
+    assert said.is_visible()
+    assert "link" in said.inner_text().lower()
+    assert said.inner_text().endswith("It works on this computer only.")
+    page.locator(f"{tag} .at-foot").get_by_role("button", name="Reset").click()
+    assert said.inner_text() == ""
+
+
+def test_after_a_wrong_guess_the_right_option_is_marked_too(show):
+    page = show(three())
+    options = page.locator(f"{THREE} .at-options button")
+    options.nth(2).click()
+    assert options.all_inner_texts() == ["dog ✓ right", "ball", "it", "all the same"]
+    options.nth(0).click()
+    assert options.all_inner_texts() == ["dog", "ball", "it", "all the same"]
+
+
 def test_shuffle_goes_through_its_orders_and_around(show):
     figure = token_order()
     page = show(figure)
@@ -381,6 +466,24 @@ def test_a_link_restores_the_order(show):
 def test_a_link_that_repeats_a_word_is_dropped(show):
     page = show(token_order(), hash="#fig-token-order?order=[0,0,1,2,3,4]")
     check_order(page, list(range(6)))
+
+
+# Tables of the book's own pages
+
+
+def test_on_a_phone_a_row_of_the_lecture_map_is_a_card_within_the_page(page, tmp_path):
+    css = FIGURES.parents[1] / "book" / "_static" / "course.css"
+    cells = "<td data-head='said at'>1:20</td><td>a concept in some words of its own</td>"
+    code = f"<td data-head='held by'><code>test_{'long_' * 20}name</code></td>"
+    table = f"<table><tbody><tr><th scope='row'>C1</th>{cells}{code}</tr></tbody></table>"
+    made = page(width=390)
+    head = f"<link rel='stylesheet' href='{css.as_uri()}'>"
+    made.goto(write(tmp_path, f"<div class='course-table'>{table}</div>", head))
+    boxes = [cell.bounding_box() for cell in made.locator("td").all()]
+    assert boxes[0]["x"] == boxes[1]["x"] == boxes[2]["x"]
+    assert all(box["width"] > 250 and box["x"] + box["width"] <= 390 for box in boxes)
+    shown = "getComputedStyle(document.querySelector('td'), '::before').content"
+    assert made.evaluate(shown) == '"said at: "'
 
 
 # Both

@@ -4,6 +4,7 @@ import json
 import re
 from html.parser import HTMLParser
 from importlib.resources import files
+from pathlib import Path
 
 import pytest
 
@@ -11,6 +12,7 @@ from lessons_pkg.attention.dot_product import attend
 from lessons_pkg.figures.live import (
     DOG_TWICE,
     SCRIPTS,
+    STYLES,
     LiveFigure,
     Predict,
     ThreeVectors,
@@ -133,6 +135,10 @@ def test_the_question_about_dog_names_the_packages_numbers():
         lambda: TokenOrder(["a", "a"], [(0.0,), (1.0,)]),
         lambda: TokenOrder(["a", "b"], [(0.0,)]),
         lambda: TokenOrder(["a", "b"], [(0.0,), (1.0, 2.0)]),
+        lambda: TokenOrder(["a", " "], [(0.0,), (1.0,)]),
+        lambda: TokenOrder(["a", "b"], [(), ()]),
+        lambda: Predict("?", ("one", " one"), 0, ""),
+        lambda: Predict("?", ("one", " "), 0, ""),
         lambda: Predict("?", ("one",), 0, ""),
         lambda: Predict("?", ("one", "two"), 2, ""),
     ],
@@ -140,6 +146,12 @@ def test_the_question_about_dog_names_the_packages_numbers():
 def test_a_figure_that_cannot_be_drawn_is_refused(build):
     with pytest.raises(ValueError, match=r"must|options"):
         build()
+
+
+@pytest.mark.parametrize("answer", [True, 1.0, "1"])
+def test_a_right_answer_that_is_no_index_is_refused(answer):
+    with pytest.raises(TypeError, match="answer must be an index"):
+        Predict("?", ("one", "two"), answer, "")
 
 
 def test_only_the_token_block_names_a_hex_colour():
@@ -150,10 +162,19 @@ def test_only_the_token_block_names_a_hex_colour():
     assert re.findall(r"#[0-9a-fA-F]{3,8}\b", rules + scripts) == []
 
 
-def test_own_script_and_style_stay_under_60_kb():
+def test_own_scripts_and_styles_stay_under_100_kb():
     here = files("lessons_pkg.figures")
-    paths = [here.joinpath("css", "figures.css"), *(here.joinpath("js", n) for n in SCRIPTS)]
-    assert sum(len(path.read_bytes()) for path in paths) <= 60_000
+    paths = [*(here.joinpath("css", n) for n in STYLES), *(here.joinpath("js", n) for n in SCRIPTS)]
+    assert sum(len(path.read_bytes()) for path in paths) <= 100_000
+
+
+@pytest.mark.parametrize(("folder", "named"), [("js", SCRIPTS), ("css", STYLES)])
+def test_a_page_loads_every_script_and_style(folder, named):
+    files_there = {path.name for path in files("lessons_pkg.figures").joinpath(folder).iterdir()}
+    assert set(named) == files_there
+    config = (Path(__file__).resolve().parents[2] / "_config.yml").read_text(encoding="utf-8")
+    places = [config.index(f"{name}") for name in named]
+    assert places == sorted(places)
 
 
 def test_the_lectures_questions_are_not_asked_of_other_words():

@@ -114,6 +114,8 @@
     /** The one way the state changes; `say` is announced when the reader has stopped. */
     set(patch, say) {
       Object.assign(this.state, patch);
+      const linked = Object.keys(patch).some((key) => this.constructor.shared.includes(key));
+      if (this.copied && linked) this.copied.textContent = ""; // the link holds an older state
       cancelAnimationFrame(this.frame);
       this.frame = requestAnimationFrame(() => this.refresh());
       if (say) this.say(say);
@@ -165,9 +167,14 @@
       } catch {
         // A sandboxed frame may not change its address.
       }
-      const here = () => this.say("The link is in the address bar.");
+      const local = location.protocol === "file:" ? " It works on this computer only." : "";
+      const done = (text) => {
+        this.copied.textContent = text + local;
+        this.say(text + local);
+      };
+      const here = () => done("The link is in the address bar.");
       if (navigator.clipboard) {
-        navigator.clipboard.writeText(url).then(() => this.say("Link copied."), here);
+        navigator.clipboard.writeText(url).then(() => done("Link copied."), here);
       } else here();
     }
 
@@ -180,6 +187,7 @@
       return h(
         "div",
         { class: "at-foot" },
+        (this.copied = h("span", { class: "at-copied" })),
         this.button("Reset", reset, { class: "at-quiet" }),
         this.button("Copy link", () => this.link(), { class: "at-quiet" }),
       );
@@ -214,18 +222,32 @@
       );
     }
 
-    /** A number cell. A bad entry keeps the last good state; leaving the cell shows that again. */
-    number({ label, min, max, step, get, put }) {
+    /**
+     * A number cell. A bad entry keeps the last good state; leaving the cell shows that again.
+     * Meanwhile `wrong`, a node with an id, says what was expected.
+     */
+    number({ label, min, max, step, get, put, wrong }) {
       const input = h("input", { type: "number", min, max, step, "aria-label": label });
       input.addEventListener("input", () => {
         const typed = input.value.trim() === "" ? NaN : Number(input.value);
         const good = typed >= min && typed <= max;
         input.setAttribute("aria-invalid", String(!good));
+        explain(!good);
         if (good) put(Math.round(typed * 100) / 100);
       });
+      const explain = (bad) => {
+        if (!wrong) return;
+        const range = `${num(min, 0)} to ${num(max, 0)}`;
+        const text = `\u2717 ${label}: write a number from ${range}. ${short(get())} stays.`;
+        wrong.textContent = bad ? text : "";
+        if (bad) input.setAttribute("aria-describedby", wrong.id);
+        else input.removeAttribute("aria-describedby");
+        if (bad) this.say(text);
+      };
       const show = () => (input.value = String(get()));
       input.addEventListener("blur", () => {
         input.removeAttribute("aria-invalid");
+        explain(false);
         show();
       });
       this.syncs.push(() => document.activeElement !== input && show());
@@ -236,12 +258,15 @@
     predict(question) {
       if (!question) return null;
       const verdict = h("p", { role: "status" });
+      const answer = h("b"); // marks the right option after a wrong guess
       const buttons = question.options.map((option, i) =>
         this.button(
           option,
           () => {
             buttons.forEach((other, j) => other.setAttribute("aria-pressed", String(i === j)));
             const right = i === question.answer;
+            answer.textContent = right ? "" : " \u2713 right";
+            buttons[question.answer].append(answer);
             verdict.replaceChildren(
               h("strong", {}, right ? "\u2713 Yes. " : "\u2717 Not quite. "),
               question.why,

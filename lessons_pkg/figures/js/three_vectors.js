@@ -79,8 +79,10 @@
 
     inputs() {
       const { words } = this.cfg;
+      const wrong = h("p", { class: "at-wrong", id: `${this.id}-wrong` });
       const cell = (i, d) =>
         this.number({
+          wrong,
           label: `${words[i]}, dimension ${d + 1}`,
           min: -LIMIT,
           max: LIMIT,
@@ -103,6 +105,7 @@
           "Type numbers from \u22122 to 2, drag a point, or focus it and use the arrow keys. ",
           "Dim 3 is not drawn.",
         ),
+        wrong,
       );
     }
 
@@ -128,8 +131,8 @@
       this.z = h(
         "g",
         { class: "at-z" },
-        h("path", { d: "M0 -9L9 0L0 9L-9 0Z" }),
-        h("text", { x: -9, y: 21, "text-anchor": "end" }, "Z"),
+        h("path", { d: "M0 -13L13 0L0 13L-13 0Z" }), // larger than a mark that lies on it
+        h("text", {}, "Z"),
       );
       this.svg = h(
         "svg",
@@ -149,8 +152,8 @@
         h("text", { x: across(0) + 8, y: 20, class: "at-tick" }, "dim 2"),
         this.triangle,
         this.arms,
-        this.handles,
         this.z,
+        this.handles,
       );
       return this.svg;
     }
@@ -253,6 +256,23 @@
       );
     }
 
+    /** Write Z in the first corner of its mark where it covers no word. */
+    placeZ() {
+      const label = this.z.lastChild;
+      const words = this.handles.map((handle) => handle.lastChild.getBoundingClientRect());
+      const below = [-11, 11].map((x) => [x, 21]);
+      const above = [-11, 11].map((x) => [x, -9]);
+      for (const [x, y] of [...below, ...above, [-11, 36], [11, -24]]) {
+        label.setAttribute("x", x);
+        label.setAttribute("y", y);
+        label.setAttribute("text-anchor", x < 0 ? "end" : "start");
+        const z = label.getBoundingClientRect();
+        const apart = (w) =>
+          w.right <= z.left || z.right <= w.left || w.bottom <= z.top || z.bottom <= w.top;
+        if (words.every(apart)) return;
+      }
+    }
+
     render() {
       const { x, query, scaled } = this.state;
       const { words } = this.cfg;
@@ -290,6 +310,7 @@
       });
       this.triangle.setAttribute("points", x.map(([a, b]) => `${across(a)},${up(b)}`).join(" "));
       this.z.setAttribute("transform", `translate(${across(context[0])} ${up(context[1])})`);
+      this.placeZ();
       this.readout.replaceChildren(
         h("b", { class: "at-c" }, "Z"),
         " = ",

@@ -59,6 +59,13 @@
       this.places[target][by < 0 ? "left" : "right"].focus();
     }
 
+    swapEnds() {
+      const order = this.state.order.slice();
+      const last = order.length - 1;
+      [order[0], order[last]] = [order[last], order[0]];
+      this.rearrange(order);
+    }
+
     shuffle() {
       const { shuffles } = this.cfg;
       const now = JSON.stringify(this.state.order);
@@ -68,6 +75,8 @@
 
     build() {
       const size = this.cfg.tokens.length;
+      const { decimals } = this.cfg;
+      const sums = [-1, 1].map((sign) => num(1 + sign * 10 ** -decimals, decimals)).join(" or ");
       this.places = this.cfg.tokens.map((_, place) => ({
         word: h("span", { class: "at-word" }),
         left: this.button("\u2190", () => this.move(place, -1)),
@@ -84,6 +93,7 @@
           "div",
           { class: "at-ctl" },
           this.button("Shuffle", () => this.shuffle()),
+          this.button("Swap first and last", () => this.swapEnds()),
           this.button("Reverse", () => this.rearrange(this.state.order.slice().reverse())),
         ),
         h(
@@ -96,6 +106,7 @@
           "p",
           { class: "at-legend" },
           h("span", {}, "0", h("span", { class: "at-bar" }), "1  weight; each row sums to 1"),
+          h("span", {}, `As printed, rounded, a row may add to ${sums}.`),
         ),
         h("p", { class: "at-say" }, (this.readout = h("span"))),
         this.foot(),

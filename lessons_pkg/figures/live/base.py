@@ -29,10 +29,10 @@ __all__ = [
 ]
 
 #: The scripts in the order in which a page must load them: the base first.
-SCRIPTS = ("base.js", "three_vectors.js", "token_order.js")
+SCRIPTS = ("base.js", "three_vectors.js", "token_order.js", "recurrence.js")
 
 #: The style sheets; a figure with rules of its own brings a file beside the common one.
-STYLES = ("figures.css",)
+STYLES = ("figures.css", "recurrence.css")
 
 
 @dataclass(frozen=True)
@@ -57,6 +57,10 @@ class Predict:
         """Refuse a question that nobody can answer."""
         if not 2 <= len(self.options) <= 4:
             raise ValueError(f"a question has 2 to 4 options; got {len(self.options)}.")
+        if len({option.strip() for option in self.options} - {""}) != len(self.options):
+            raise ValueError(f"options must be different and not blank; got {self.options}.")
+        if isinstance(self.answer, bool) or not isinstance(self.answer, int):
+            raise TypeError(f"answer must be an index; got {type(self.answer).__name__}.")
         if self.answer not in range(len(self.options)):
             raise ValueError(f"answer must index one of the options; got {self.answer}.")
 

@@ -39,7 +39,7 @@ class TokenOrder(LiveFigure):
         predict: The question asked first; None asks nothing.
 
     Raises:
-        ValueError: A word repeats, or rows and words do not match.
+        ValueError: A word repeats or is blank, a row is empty, or rows and words do not match.
     """
 
     tag = "at-token-order"
@@ -60,8 +60,12 @@ class TokenOrder(LiveFigure):
         super().__init__(id=id, title=title, sub=sub, predict=predict)
         if len(set(tokens)) != len(tokens) or len(tokens) < 2:
             raise ValueError("tokens must be two or more words, all different.")
+        if not all(word.strip() for word in tokens):
+            raise ValueError(f"every word must have a letter to show; got {tuple(tokens)}.")
         if len(vectors) != len(tokens) or len({len(row) for row in vectors}) != 1:
             raise ValueError("vectors must hold one row a word, all of one width.")
+        if not len(vectors[0]):
+            raise ValueError("every row must hold at least one number.")
         self.tokens = tuple(tokens)
         self.decimals = decimals
         self.x = torch.tensor([list(row) for row in vectors], dtype=torch.float64)
