@@ -38,6 +38,39 @@ def test_the_dream_words_have_the_vectors_of_the_lecture():
     )
 
 
+def test_the_second_lectures_sentence_has_its_ids_and_its_width():
+    assert lectures.CAT_TOKENS == ("your", "cat", "is", "a", "lovely", "cat")
+    assert lectures.CAT_IDS == {"your": 105, "cat": 6500}
+    assert lectures.D_MODEL == 512
+
+
+def test_the_numbers_of_the_second_chapter_are_those_of_the_lecture():
+    assert lectures.STRETCH == ((1, 0, 0), (0, 2, 0), (0, 0, 1))
+    assert lectures.BALL_TOKENS == ("the", "dog", "chased", "the", "ball")
+    assert lectures.BALL_VECTORS == (
+        (1.3, 0.8, 0.1),
+        (0.5, 0.9, 0.2),
+        (1.1, 1.1, 0.3),
+        (1.3, 0.8, 0.4),
+        (1.5, 1.3, 0.5),
+    )
+    assert lectures.BALL_W_Q == ((0.6, 1.3), (0.9, 1.7), (0.3, 0.6))
+    assert lectures.BALL_W_K == ((0.3, -0.1), (0.4, 0.6), (1.9, -1.5))
+    assert lectures.BALL_W_V == ((0.5, 0.2), (0.1, 0.7), (0.4, 0.3))
+    assert lectures.BALL_SPOKEN_SCORES == (2.89, 2.82, 3.42)
+    assert lectures.BALL_SPOKEN_WEIGHTS == (0.17, 0.16, 0.25, 0.10, 0.31)
+    assert (lectures.DREAM_SEED, lectures.DREAM_SPOKEN_CONTEXT) == (123, (0.2274, 0.7362))
+
+
+def test_love_scores_the_films_two_one_and_nothing():
+    scores = {
+        genre: sum(a * b for a, b in zip(lectures.LOVE, key, strict=True))
+        for genre, key in lectures.FILM_KEYS.items()
+    }
+    assert scores == {"romantic": 2, "comedy": 1, "horror": 0, "action": -0.6}
+    assert set(lectures.FILM_TITLES) == set(lectures.FILM_VALUES) == set(scores)
+
+
 def test_no_lecture_number_can_be_changed_in_place():
     assert isinstance(lectures.SENTENCE, tuple)
     assert all(isinstance(vector, tuple) for vector in lectures.DREAM_VECTORS)
