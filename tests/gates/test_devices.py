@@ -21,7 +21,9 @@ def run_guarded(forward):
 
 
 def test_every_public_function_is_registered():
-    computing = {name for name in public_functions() if not name.startswith("corpus.")}
+    # The corpus makes tensors on the CPU, and a training is a whole run of its own there.
+    exempt = ("corpus.", "training.pronouns.")
+    computing = {name for name in public_functions() if not name.startswith(exempt)}
     assert set(FORWARDS) == computing
 
 
