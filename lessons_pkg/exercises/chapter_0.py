@@ -20,17 +20,11 @@ import torch
 from torch import Tensor
 
 from lessons_pkg.exercises.checker import Case, Diagnosis, Exercise, Property
+from lessons_pkg.exercises.inputs import not_weights, numbers
 
 __all__ = ["embed", "gradient_step", "matrix_product", "recurrent_states", "softmax_row"]
 
 _F32, _F64 = torch.float32, torch.float64
-
-
-def _numbers(*shape: int, seed: int, dtype: torch.dtype, spread: float = 1.0) -> Tensor:
-    """Give fixed numbers, the same in either dtype, from a generator of their own."""
-    generator = torch.Generator().manual_seed(seed)
-    values = torch.rand(shape, generator=generator, dtype=_F64) * 2 - 1
-    return (values * spread).to(dtype)
 
 
 # --- 1: the matrix product -------------------------------------------------------------------
@@ -38,7 +32,7 @@ def _numbers(*shape: int, seed: int, dtype: torch.dtype, spread: float = 1.0) ->
 
 def _matrices(kind: str, n: int, d: int, m: int, dtype: torch.dtype) -> Case:
     def make() -> tuple[Any, ...]:
-        return _numbers(n, d, seed=n, dtype=dtype), _numbers(d, m, seed=m + 50, dtype=dtype)
+        return numbers(n, d, seed=n, dtype=dtype), numbers(d, m, seed=m + 50, dtype=dtype)
 
     return Case(kind, make)
 
@@ -116,16 +110,6 @@ def _row(kind: str, values: Callable[[], Tensor]) -> Case:
     return Case(kind, lambda: (values(),))
 
 
-def _not_weights(result: Tensor) -> str | None:
-    if not bool(result.isfinite().all()):
-        return "some weights are nan or infinite."
-    if bool((result < 0).any()):
-        return "some weights are negative; softmax gives none below 0."
-    if not torch.allclose(result.sum(-1), torch.ones_like(result.sum(-1)), atol=1e-4):
-        return "the weights do not sum to 1."
-    return None
-
-
 softmax_row = Exercise(
     name="softmax_row",
     parameters=("scores",),
@@ -137,7 +121,7 @@ softmax_row = Exercise(
     cases=(
         _row("three scores", lambda: torch.tensor([1.0, 2.0, 3.0])),
         _row("scores that sum to zero", lambda: torch.tensor([-1.0, 0.0, 1.0], dtype=_F64)),
-        _row("a longer row", lambda: _numbers(7, seed=7, dtype=_F64, spread=2.0)),
+        _row("a longer row", lambda: numbers(7, seed=7, dtype=_F64, spread=2.0)),
         _row("large scores", lambda: torch.tensor([1000.0, 1001.0, 998.0], dtype=_F64)),
         _row("large negative scores", lambda: torch.tensor([-200.0, -201.0])),
         _row("scores far apart", lambda: torch.tensor([-900.0, 0.0, 900.0], dtype=_F64)),
@@ -193,7 +177,7 @@ softmax_row = Exercise(
             "this looks at each score alone. The weights share one denominator.",
         ),
     ),
-    properties=(Property(_not_weights),),
+    properties=(Property(not_weights),),
 )
 
 
@@ -291,7 +275,7 @@ gradient_step = Exercise(
 
 
 def _ids(kind: str, ids: tuple[int, ...], words: int, d: int, dtype: torch.dtype) -> Case:
-    return Case(kind, lambda: (torch.tensor(ids), _numbers(words, d, seed=d, dtype=dtype)))
+    return Case(kind, lambda: (torch.tensor(ids), numbers(words, d, seed=d, dtype=dtype)))
 
 
 def _one_hot(ids: Tensor, table: Tensor) -> Tensor:
@@ -367,10 +351,10 @@ embed = Exercise(
 def _texts(kind: str, n: int, d: int, m: int, dtype: torch.dtype) -> Case:
     def make() -> tuple[Any, ...]:
         return (
-            _numbers(n, d, seed=n, dtype=dtype),
-            _numbers(d, m, seed=d + 20, dtype=dtype),
-            _numbers(m, m, seed=m + 40, dtype=dtype),
-            _numbers(m, seed=m + 60, dtype=dtype),
+            numbers(n, d, seed=n, dtype=dtype),
+            numbers(d, m, seed=d + 20, dtype=dtype),
+            numbers(m, m, seed=m + 40, dtype=dtype),
+            numbers(m, seed=m + 60, dtype=dtype),
         )
 
     return Case(kind, make)

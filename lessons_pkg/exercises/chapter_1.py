@@ -19,19 +19,11 @@ from torch import Tensor
 
 from lessons_pkg.attention.dot_product import attend
 from lessons_pkg.exercises.checker import Case, Diagnosis, Exercise, Property
+from lessons_pkg.exercises.inputs import not_weights, numbers
 
 __all__ = ["attention_weights", "context_vectors", "diagonal_loses", "score_by_hand"]
 
 _F32, _F64 = torch.float32, torch.float64
-
-
-def _numbers(
-    *shape: int, seed: int, dtype: torch.dtype, spread: float = 1.0, centre: float = 0.0
-) -> Tensor:
-    """Give fixed numbers, the same in either dtype, from a generator of their own."""
-    generator = torch.Generator().manual_seed(seed)
-    values = torch.rand(shape, generator=generator, dtype=_F64) * 2 - 1
-    return (values * spread + centre).to(dtype)
 
 
 # --- 1: one score ----------------------------------------------------------------------------
@@ -42,8 +34,8 @@ def _pair(
 ) -> Case:
     def make() -> tuple[Any, ...]:
         step = 2 if strided else 1
-        query = _numbers(d * step, seed=d, dtype=dtype, spread=spread)[::step]
-        key = _numbers(d * step, seed=d + 100, dtype=dtype, spread=spread)[::step]
+        query = numbers(d * step, seed=d, dtype=dtype, spread=spread)[::step]
+        key = numbers(d * step, seed=d + 100, dtype=dtype, spread=spread)[::step]
         return query, key
 
     return Case(kind, make)
@@ -157,9 +149,9 @@ def _words(
         seed = sum(shape)
         if strided:
             swapped = (*shape[:-2], shape[-1], shape[-2])
-            x = _numbers(*swapped, seed=seed, dtype=dtype, spread=around).transpose(-2, -1)
+            x = numbers(*swapped, seed=seed, dtype=dtype, spread=around).transpose(-2, -1)
         else:
-            x = _numbers(*shape, seed=seed, dtype=dtype, spread=around, centre=large)
+            x = numbers(*shape, seed=seed, dtype=dtype, spread=around, centre=large)
         return (x,) if scale is None else (x, scale)
 
     return Case(kind, make)
@@ -228,16 +220,6 @@ _FLAT = (
 )
 
 
-def _not_weights(result: Tensor) -> str | None:
-    if not bool(result.isfinite().all()):
-        return "some values are nan or infinite."
-    if bool((result < 0).any()):
-        return "some weights are negative; softmax gives none below 0."
-    if not torch.allclose(result.sum(-1), torch.ones_like(result.sum(-1)), atol=1e-4):
-        return "the rows do not sum to 1."
-    return None
-
-
 attention_weights = Exercise(
     name="attention_weights",
     parameters=("x",),
@@ -284,7 +266,7 @@ attention_weights = Exercise(
             "`x @ x.transpose(-2, -1)` is n × n.",
         ),
     ),
-    properties=(Property(_not_weights),),
+    properties=(Property(not_weights),),
 )
 
 
