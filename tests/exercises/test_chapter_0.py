@@ -1,10 +1,10 @@
 """Right variants pass, wrong ones are refused and the named ones get their diagnosis."""
 
 import ast
-from collections.abc import Callable, Iterator
 
 import pytest
 import torch
+from mutation import Change, cases_of, check_what_it_says_of_itself, compiled, mutants
 
 from lessons_pkg.exercises import chapter_0
 from lessons_pkg.exercises.checker import Exercise
@@ -175,12 +175,6 @@ def exercise(name: str) -> Exercise:
     return getattr(chapter_0, name)
 
 
-def compiled(source: str) -> Callable:
-    space: dict = {"torch": torch, "F": F}
-    exec(source, space)
-    return next(v for k, v in space.items() if k in ("f", "solution"))
-
-
 OTHER = {
     "a": "b",
     "b": "a",
@@ -195,15 +189,8 @@ OTHER = {
 }
 
 
-class Change(ast.NodeTransformer):
-    """Make the change with this number; count how many there are."""
-
-    def __init__(self, wanted: int) -> None:
-        self.wanted, self.seen = wanted, 0
-
-    def this(self) -> bool:
-        self.seen += 1
-        return self.seen - 1 == self.wanted
+class Break(Change):
+    """The changes that this chapter's solutions allow."""
 
     def visit_BinOp(self, node: ast.BinOp) -> ast.AST:
         self.generic_visit(node)
@@ -254,25 +241,6 @@ class Change(ast.NodeTransformer):
         return node
 
 
-def mutants(source: str) -> Iterator[str]:
-    number = 0
-    while True:
-        change = Change(number)
-        tree = change.visit(ast.parse(source))
-        if change.seen <= number:
-            return
-        yield ast.unparse(ast.fix_missing_locations(tree))
-        number += 1
-
-
-def cases_of(table: dict[str, list]) -> list:
-    return [
-        pytest.param(name, each, id=f"{name}-{i}")
-        for name in NAMES
-        for i, each in enumerate(table[name])
-    ]
-
-
 @pytest.mark.parametrize("name", NAMES)
 def test_the_solution_passes(name: str) -> None:
     verdict = exercise(name).run(compiled(SOLUTIONS[name]))
@@ -305,7 +273,7 @@ def test_every_diagnosis_is_reachable(name: str) -> None:
 
 @pytest.mark.parametrize("name", NAMES)
 def test_mutants_of_the_solution_are_refused(name: str) -> None:
-    sources = list(mutants(SOLUTIONS[name]))
+    sources = list(mutants(SOLUTIONS[name], Break))
     judged = [s for s in sources if s not in EQUIVALENT]
     missed = [s for s in judged if exercise(name).run(compiled(s)).passed]
     assert len(sources) >= 8
@@ -313,11 +281,4 @@ def test_mutants_of_the_solution_are_refused(name: str) -> None:
 
 
 def test_every_exercise_says_how_hard_it_is() -> None:
-    for name in NAMES:
-        it = exercise(name)
-        assert it.name == name
-        assert 1 <= it.difficulty <= 5
-        assert 1 <= it.importance <= 5
-        assert it.minutes > 0
-        assert name in (chapter_0.__doc__ or "")
-    assert sorted(chapter_0.__all__) == sorted(NAMES)
+    check_what_it_says_of_itself(chapter_0, NAMES)

@@ -1,11 +1,10 @@
 """Right variants pass, wrong ones are refused and the named ones get their diagnosis."""
 
 import ast
-import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 
 import pytest
-import torch
+from mutation import Change, cases_of, check_what_it_says_of_itself, compiled, mutants
 
 from lessons_pkg.exercises import chapter_1
 from lessons_pkg.exercises.checker import Exercise
@@ -187,26 +186,13 @@ def exercise(name: str) -> Exercise:
     return getattr(chapter_1, name)
 
 
-def compiled(source: str) -> Callable:
-    space: dict = {"torch": torch, "math": math}
-    exec(source, space)
-    return next(v for k, v in space.items() if k in ("f", "solution"))
-
-
 def body(name: str, expression: str) -> Callable:
     parameters = ", ".join(exercise(name).parameters)
     return compiled(f"def f({parameters}):\n    return {expression}")
 
 
-class Change(ast.NodeTransformer):
-    """Make the change with this number; count how many there are."""
-
-    def __init__(self, wanted: int) -> None:
-        self.wanted, self.seen = wanted, 0
-
-    def this(self) -> bool:
-        self.seen += 1
-        return self.seen - 1 == self.wanted
+class Break(Change):
+    """The changes that this chapter's solutions allow."""
 
     def visit_BinOp(self, node: ast.BinOp) -> ast.AST:
         self.generic_visit(node)
@@ -260,25 +246,6 @@ class Change(ast.NodeTransformer):
         return node
 
 
-def mutants(source: str) -> Iterator[str]:
-    number = 0
-    while True:
-        change = Change(number)
-        tree = change.visit(ast.parse(source))
-        if change.seen <= number:
-            return
-        yield ast.unparse(ast.fix_missing_locations(tree))
-        number += 1
-
-
-def cases_of(table: dict[str, list]) -> list:
-    return [
-        pytest.param(name, each, id=f"{name}-{i}")
-        for name in NAMES
-        for i, each in enumerate(table[name])
-    ]
-
-
 @pytest.mark.parametrize("name", NAMES)
 def test_the_solution_passes(name: str) -> None:
     verdict = exercise(name).run(compiled(SOLUTIONS[name]))
@@ -310,7 +277,7 @@ def test_every_diagnosis_is_reachable(name: str) -> None:
 
 @pytest.mark.parametrize("name", NAMES)
 def test_mutants_of_the_solution_are_refused(name: str) -> None:
-    sources = list(mutants(SOLUTIONS[name]))
+    sources = list(mutants(SOLUTIONS[name], Break))
     survivors = [s for s in sources if exercise(name).run(compiled(s)).passed]
     judged = [s for s in sources if s not in EQUIVALENT]
     missed = [s for s in survivors if s not in EQUIVALENT]
@@ -319,14 +286,7 @@ def test_mutants_of_the_solution_are_refused(name: str) -> None:
 
 
 def test_every_exercise_says_how_hard_it_is() -> None:
-    for name in NAMES:
-        it = exercise(name)
-        assert it.name == name
-        assert 1 <= it.difficulty <= 5
-        assert 1 <= it.importance <= 5
-        assert it.minutes > 0
-        assert name in (chapter_1.__doc__ or "")
-    assert sorted(chapter_1.__all__) == sorted(NAMES)
+    check_what_it_says_of_itself(chapter_1, NAMES)
 
 
 @pytest.mark.parametrize("exercise", ["attention_weights", "context_vectors"])
