@@ -7,6 +7,8 @@ import argparse
 import json
 import math
 import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -126,10 +128,28 @@ def train_pronouns(
         "every": every,
     }
     _check(settings)
+    with _one_thread():
+        return _train(settings)
+
+
+@contextmanager
+def _one_thread() -> Iterator[None]:
+    """Matrices this small are slower on several threads, five times so on a busy machine."""
+    threads = torch.get_num_threads()
+    torch.set_num_threads(1)
+    try:
+        yield
+    finally:
+        torch.set_num_threads(threads)
+
+
+def _train(settings: dict[str, Any]) -> PronounRun:
+    seed, steps, every = settings["seed"], settings["steps"], settings["every"]
+    rate, position = settings["learning_rate"], settings["position"]
     train, held_out = (_doubled(pronoun_task(split, position)) for split in ("train", "held_out"))
     shown = held_out.tokens.index(SENTENCE)
-    maps = _start(seed, train.x.shape[-1], d_k)
-    optimizer = torch.optim.Adam(maps.parameters(), lr=learning_rate)
+    maps = _start(seed, train.x.shape[-1], settings["d_k"])
+    optimizer = torch.optim.Adam(maps.parameters(), lr=rate)
     frames: list[tuple[int, float, float, list[list[float]]]] = []
     good, stopped = _copy(maps), None
     for step in range(steps + 1):
@@ -139,9 +159,9 @@ def train_pronouns(
             maps.load_state_dict(good)
             warnings.warn(
                 f"the loss is not finite at step {step}; training stops and keeps the maps of "
-                f"step {step - 1}. Try a smaller learning_rate than {learning_rate}.",
+                f"step {step - 1}. Try a smaller learning_rate than {rate}.",
                 RuntimeWarning,
-                stacklevel=2,
+                stacklevel=3,
             )
             break
         good = _copy(maps)

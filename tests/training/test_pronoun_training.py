@@ -100,6 +100,18 @@ def test_a_seed_repeats_its_run_and_leaves_the_global_random_numbers_alone():
     assert first.losses != train_pronouns(seed=3, steps=7, every=7).losses
 
 
+def test_training_puts_the_number_of_threads_back():
+    torch.set_num_threads(2)
+    try:
+        train_pronouns(steps=1)
+        assert torch.get_num_threads() == 2
+        with pytest.raises(ValueError, match="steps"):
+            train_pronouns(steps=0)
+        assert torch.get_num_threads() == 2
+    finally:
+        torch.set_num_threads(1)
+
+
 def test_a_loss_that_is_no_number_stops_and_keeps_the_maps_before_it():
     with pytest.warns(RuntimeWarning, match="not finite at step 1; .* maps of step 0"):
         run = train_pronouns(learning_rate=1e200, steps=7, every=1)
