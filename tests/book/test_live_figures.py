@@ -1,19 +1,18 @@
 """Every control of every live figure is moved in a browser; Python says what must be seen."""
 
 import math
-from pathlib import Path
 
 import pytest
 import torch
+from live_page import FIGURES, computed, harness, settle, write
 
 from lessons_pkg.attention.dot_product import attend, scores
-from lessons_pkg.figures.live import SCRIPTS, STYLES, LiveFigure, ThreeVectors, TokenOrder
+from lessons_pkg.figures.live import ThreeVectors, TokenOrder
 from lessons_pkg.figures.numbers import fixed
 from lessons_pkg.lectures import DREAM_TOKENS, DREAM_VECTORS, THREE_VECTORS
 
 pytestmark = pytest.mark.browser
 
-FIGURES = Path(__file__).resolve().parents[2] / "lessons_pkg" / "figures"
 THREE = "at-three-vectors"
 ORDER = "at-token-order"
 START = [list(row) for row in THREE_VECTORS.values()]
@@ -25,29 +24,6 @@ def three() -> ThreeVectors:
 
 def token_order() -> TokenOrder:
     return TokenOrder(DREAM_TOKENS, DREAM_VECTORS)
-
-
-def write(folder: Path, body: str, head: str = "") -> str:
-    """Write a page and give its address."""
-    path = folder / "page.html"
-    path.write_text(
-        "<!doctype html><html lang='en'><head><meta charset='utf-8'><title>Harness</title>"
-        "<meta name='viewport' content='width=device-width'>"
-        f"<style>body{{background:var(--at-bg);margin:16px}}</style>{head}</head>"
-        f"<body><main>{body}</main></body></html>",
-        encoding="utf-8",
-    )
-    return path.as_uri()
-
-
-def harness(folder: Path, *figures: LiveFigure) -> str:
-    """Write a page that loads style and scripts the way the book does."""
-    head = "".join(
-        f"<link rel='stylesheet' href='{(FIGURES / 'css' / name).as_uri()}'>" for name in STYLES
-    ) + "".join(
-        f"<script defer src='{(FIGURES / 'js' / name).as_uri()}'></script>" for name in SCRIPTS
-    )
-    return write(folder, "".join(figure.html() for figure in figures), head)
 
 
 @pytest.fixture
@@ -62,15 +38,6 @@ def show(page, tmp_path):
         return made
 
     return opened
-
-
-def settle(page) -> None:
-    page.evaluate("() => new Promise((done) => requestAnimationFrame(() => setTimeout(done, 0)))")
-
-
-def computed(page, tag):
-    settle(page)
-    return page.evaluate(f"() => document.querySelector('{tag}').computed()")
 
 
 def state(page, tag):

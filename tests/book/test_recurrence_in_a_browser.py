@@ -1,54 +1,25 @@
 """Every control of the recurrence figure is moved in a browser; torch says what must be seen."""
 
-from pathlib import Path
-
 import pytest
-import torch
+from live_page import faults_of_axe, harness, near, settle, spilled
 
 from lessons_pkg.figures.live.recurrence import RecurrenceVersusAttention, _power
 from lessons_pkg.figures.numbers import fixed
 
 pytestmark = pytest.mark.browser
 
-FIGURES = Path(__file__).resolve().parents[2] / "lessons_pkg" / "figures"
 TAG = "at-recurrence"
-
-
-def harness(folder: Path, body: str) -> str:
-    """Write a page that loads style and scripts the way the book does."""
-    style = ("figures", "recurrence")
-    code = ("base", "recurrence")
-    css = "".join(f"<link rel='stylesheet' href='{FIGURES}/css/{name}.css'>" for name in style)
-    js = "".join(f"<script defer src='{FIGURES}/js/{name}.js'></script>" for name in code)
-    path = folder / "page.html"
-    path.write_text(
-        "<!doctype html><html lang='en'><head><meta charset='utf-8'><title>Harness</title>"
-        "<meta name='viewport' content='width=device-width'>"
-        f"<style>body{{background:var(--at-bg);margin:16px}}</style>{css}{js}</head>"
-        f"<body><main>{body}</main></body></html>",
-        encoding="utf-8",
-    )
-    return path.as_uri()
 
 
 @pytest.fixture
 def show(page, tmp_path):
     def opened(figure=None, hash="", width=1280, **more):
         made = page(width=width, **more)
-        made.goto(harness(tmp_path, (figure or RecurrenceVersusAttention()).html()) + hash)
+        made.goto(harness(tmp_path, figure or RecurrenceVersusAttention()) + hash)
         made.wait_for_selector(f"{TAG}[data-ready]")
         return made
 
     return opened
-
-
-def settle(page) -> None:
-    page.evaluate("() => new Promise((done) => requestAnimationFrame(() => setTimeout(done, 0)))")
-
-
-def near(got, expected) -> None:
-    want = torch.as_tensor(expected, dtype=torch.float64)
-    torch.testing.assert_close(torch.tensor(got, dtype=torch.float64), want, atol=0, rtol=1e-6)
 
 
 def check(page, length=12, step=None, factor=1.0) -> None:
@@ -75,7 +46,7 @@ def check(page, length=12, step=None, factor=1.0) -> None:
     assert numbers == [_power(v) for v in attention]
     assert left.locator(".at-rv-count b").inner_text() == f"{length} steps"
     assert right.locator(".at-rv-count b").inner_text() == "1 step"
-    assert left.locator(".at-rv-where").inner_text() == f"step {step} of {length}"
+    assert left.locator(".at-where").inner_text() == f"step {step} of {length}"
     for part, vector in ((left, states[step - 1]), (right, figure.context(x))):
         digits = ", ".join(fixed(v, 2).replace("-", "−") for v in vector)
         assert f"({digits})" in part.locator(".at-rv-vector").inner_text()
@@ -253,29 +224,21 @@ def test_words_that_look_like_markup_are_shown_as_they_are(show):
 def test_nothing_is_wider_than_the_window(show, width):
     page = show(width=width, hash="#fig-recurrence?length=24&step=24&factor=0.5")
     assert page.evaluate("document.documentElement.scrollWidth") <= width
-    spills = page.evaluate(
-        f"[...document.querySelectorAll('{TAG} :is(th, td, p, output)')]"
-        ".filter((e) => e.scrollWidth > e.clientWidth + 1 && e.clientWidth > 1)"
-        ".map((e) => e.textContent)"
-    )
-    assert spills == []
+    assert spilled(page, TAG) == []
 
 
 @pytest.mark.parametrize("width", [390, 1280])
 @pytest.mark.parametrize("theme", ["light", "dark"])
 def test_axe_finds_nothing(show, theme, width):
-    from axe_playwright_python.sync_playwright import Axe
-
     page = show(width=width)
     page.evaluate(f"document.documentElement.dataset.theme = '{theme}'")
     page.locator(f"{TAG} .at-options button").nth(1).click()
     page.get_by_role("button", name="Previous step").click()
     settle(page)
-    found = Axe().run(page, context="main").response["violations"]
-    assert [(f["id"], f["nodes"][0]["html"]) for f in found] == []
+    assert faults_of_axe(page) == []
 
 
 def test_without_javascript_the_tables_are_there(page, tmp_path):
     made = page(java_script_enabled=False)
-    made.goto(harness(tmp_path, RecurrenceVersusAttention().html()))
+    made.goto(harness(tmp_path, RecurrenceVersusAttention()))
     assert "3.5 × 10⁻³" in made.locator(TAG).inner_text()

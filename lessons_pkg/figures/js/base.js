@@ -254,6 +254,74 @@
       return input;
     }
 
+    /**
+     * A native slider: its keys and its touch come for free. `text` writes the value for the eye
+     * and the ear, `put` turns a number into a patch of the state.
+     */
+    slider({ key, label, min, max, step, text, put, say }) {
+      const id = `${this.id}-${key}`;
+      const output = h("output", { for: id });
+      const input = h("input", {
+        type: "range",
+        id,
+        min,
+        max,
+        step,
+        oninput: () => this.set(put(Number(input.value)), say),
+      });
+      this.syncs.push(() => {
+        const shown = text(this.state[key]);
+        input.value = String(this.state[key]);
+        input.setAttribute("aria-valuetext", shown);
+        output.textContent = shown;
+      });
+      return h("div", { class: "at-range" }, h("label", { for: id }, label), input, output);
+    }
+
+    /** First, previous, next, last; Home, End and the arrows work anywhere in the group. */
+    stepper({ name, first, last, get, put, where }) {
+      const targets = {
+        Home: () => first,
+        ArrowLeft: () => get() - 1,
+        ArrowRight: () => get() + 1,
+        End: last,
+      };
+      const go = (key) => {
+        const step = targets[key]();
+        if (step >= first && step <= last() && step !== get()) put(step);
+      };
+      const onkeydown = (event) => {
+        if (!targets[event.key] || event.altKey || event.ctrlKey || event.metaKey) return;
+        event.preventDefault();
+        go(event.key);
+      };
+      const button = (text, label, key) =>
+        this.button(text, () => go(key), { "aria-label": label });
+      const back = [
+        button("\u21E4", "First step", "Home"),
+        button("\u2190", "Previous step", "ArrowLeft"),
+      ];
+      const on = [
+        button("\u2192", "Next step", "ArrowRight"),
+        button("\u21E5", "Last step", "End"),
+      ];
+      const place = h("span", { class: "at-where" });
+      const text = where || ((step) => `step ${step} of ${last()}`);
+      const disable = (ended) => (each) => each.setAttribute("aria-disabled", String(ended));
+      this.syncs.push(() => {
+        back.forEach(disable(get() === first));
+        on.forEach(disable(get() === last()));
+        place.textContent = text(get());
+      });
+      return h(
+        "div",
+        { class: "at-steps", role: "group", "aria-label": name, onkeydown },
+        back,
+        place,
+        on,
+      );
+    }
+
     /** Asks first, never locks: an answer shows why, and sets the figure to the state asked about. */
     predict(question) {
       if (!question) return null;

@@ -117,11 +117,6 @@
       return { weights, context, influence };
     }
 
-    go(step) {
-      if (step < 1 || step > this.state.length || step === this.step) return;
-      this.set({ step }, () => this.sentence());
-    }
-
     sentence() {
       const { step, recurrent, attention } = this.computed();
       const { words } = this.cfg;
@@ -134,12 +129,13 @@
 
     build() {
       this.parts = {};
+      const say = () => this.sentence();
       return [
         this.predict(this.cfg.predict),
         h(
           "div",
           { class: "at-rv-ctl" },
-          this.range({
+          this.slider({
             key: "length",
             label: "sentence",
             min: 2,
@@ -147,8 +143,9 @@
             step: 1,
             text: (value) => `${value} words`,
             put: (length) => ({ length, step: length }),
+            say,
           }),
-          this.range({
+          this.slider({
             key: "factor",
             label: "U times",
             min: FACTORS[0],
@@ -156,78 +153,29 @@
             step: 0.1,
             text: (value) => num(value, 1),
             put: (value) => ({ factor: Math.round(value * 10) / 10 }),
+            say,
           }),
         ),
         h(
           "div",
           { class: "at-rv-pair" },
-          this.panel("recurrent", "Recurrent network", this.stepper()),
+          this.panel(
+            "recurrent",
+            "Recurrent network",
+            this.stepper({
+              name: "Steps through the words",
+              first: 1,
+              last: () => this.state.length,
+              get: () => this.step,
+              put: (step) => this.set({ step }, say),
+            }),
+          ),
           this.panel("attention", "Attention", h("p", { class: "at-rv-all" }, "Each word is one step away.")),
         ),
         h("p", { class: "at-rv-hint" }, (this.depth = h("span"))),
         h("p", { class: "at-say" }, (this.readout = h("span"))),
         this.foot(),
       ];
-    }
-
-    /** A native slider: its keys and its touch come for free. */
-    range({ key, label, min, max, step, text, put }) {
-      const output = h("output", { for: `${this.id}-${key}` });
-      const input = h("input", {
-        type: "range",
-        id: `${this.id}-${key}`,
-        min,
-        max,
-        step,
-        oninput: () => this.set(put(Number(input.value)), () => this.sentence()),
-      });
-      this.syncs.push(() => {
-        const shown = text(this.state[key]);
-        input.value = String(this.state[key]);
-        input.setAttribute("aria-valuetext", shown);
-        output.textContent = shown;
-      });
-      return h(
-        "div",
-        { class: "at-rv-range" },
-        h("label", { for: `${this.id}-${key}` }, label),
-        input,
-        output,
-      );
-    }
-
-    /** First, previous, next, last; the keys work anywhere in the group. */
-    stepper() {
-      const targets = {
-        Home: () => 1,
-        ArrowLeft: () => this.step - 1,
-        ArrowRight: () => this.step + 1,
-        End: () => this.state.length,
-      };
-      const onkeydown = (event) => {
-        const target = targets[event.key];
-        if (!target || event.altKey || event.ctrlKey || event.metaKey) return;
-        event.preventDefault();
-        this.go(target());
-      };
-      const button = (text, name, key) =>
-        this.button(text, () => this.go(targets[key]()), { "aria-label": name });
-      this.back = [
-        button("\u21E4", "First step", "Home"),
-        button("\u2190", "Previous step", "ArrowLeft"),
-      ];
-      this.on = [
-        button("\u2192", "Next step", "ArrowRight"),
-        button("\u21E5", "Last step", "End"),
-      ];
-      this.where = h("span", { class: "at-rv-where" });
-      return h(
-        "div",
-        { class: "at-rv-steps", role: "group", "aria-label": "Steps through the words", onkeydown },
-        this.back,
-        this.where,
-        this.on,
-      );
     }
 
     panel(name, title, control) {
@@ -322,9 +270,6 @@
       const { length, step, hidden, context, recurrent, attention } = this.computed();
       const { words } = this.cfg;
       const { recurrent: left, attention: right } = this.parts;
-      this.back.forEach((each) => each.setAttribute("aria-disabled", String(step === 1)));
-      this.on.forEach((each) => each.setAttribute("aria-disabled", String(step === length)));
-      this.where.textContent = `step ${step} of ${length}`;
       left.steps.textContent = `${length} steps`;
       left.wait.textContent = "one after another";
       right.steps.textContent = "1 step";
