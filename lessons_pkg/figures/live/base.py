@@ -29,10 +29,26 @@ __all__ = [
 ]
 
 #: The scripts in the order in which a page must load them: the base first.
-SCRIPTS = ("base.js", "three_vectors.js", "token_order.js", "recurrence.js")
+SCRIPTS = (
+    "base.js",
+    "three_vectors.js",
+    "token_order.js",
+    "recurrence.js",
+    "key_explorer.js",
+    "context_by_hand.js",
+    "soft_lookup.js",
+    "training_scrubber.js",
+)
 
 #: The style sheets; a figure with rules of its own brings a file beside the common one.
-STYLES = ("figures.css", "recurrence.css")
+STYLES = (
+    "figures.css",
+    "recurrence.css",
+    "key_explorer.css",
+    "context_by_hand.css",
+    "soft_lookup.css",
+    "training_scrubber.css",
+)
 
 
 @dataclass(frozen=True)
