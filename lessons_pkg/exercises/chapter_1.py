@@ -19,7 +19,12 @@ from torch import Tensor
 
 from lessons_pkg.attention.dot_product import attend
 from lessons_pkg.exercises.checker import Case, Diagnosis, Exercise, Property
-from lessons_pkg.exercises.inputs import not_weights, numbers
+from lessons_pkg.exercises.inputs import (
+    DOWN_THE_COLUMNS,
+    not_weights,
+    numbers,
+    wrong_softmaxes,
+)
 
 __all__ = ["attention_weights", "context_vectors", "diagonal_loses", "score_by_hand"]
 
@@ -147,11 +152,7 @@ def _words(
         # Large: all scores are far above what exp can hold, their differences are not.
         around = spread if not large else 1 / large
         seed = sum(shape)
-        if strided:
-            swapped = (*shape[:-2], shape[-1], shape[-2])
-            x = numbers(*swapped, seed=seed, dtype=dtype, spread=around).transpose(-2, -1)
-        else:
-            x = numbers(*shape, seed=seed, dtype=dtype, spread=around, centre=large)
+        x = numbers(*shape, seed=seed, dtype=dtype, spread=around, centre=large, strided=strided)
         return (x,) if scale is None else (x, scale)
 
     return Case(kind, make)
@@ -177,46 +178,13 @@ def _scores(x: Tensor) -> Tensor:
     return x @ x.transpose(-2, -1)
 
 
-def _naive(s: Tensor) -> Tensor:
-    return s.exp() / s.exp().sum(dim=-1, keepdim=True)
+def _soft(s: Tensor) -> Tensor:
+    return torch.softmax(s, dim=-1)
 
 
-def _one_shift(s: Tensor) -> Tensor:
-    return _naive(s - s.amax(dim=(-2, -1), keepdim=True))
-
-
-def _flat(s: Tensor) -> Tensor:
-    return torch.softmax(s.flatten(start_dim=-2), dim=-1).reshape(s.shape)
-
-
-_ROWS = (
-    "the softmax runs down the columns. Rows are queries: each row must sum to 1, "
-    "so take the last axis, `dim=-1`."
-)
-_DIM_0 = (
-    "the softmax runs over the first axis (`dim=0`): the columns of one sentence, the sentences "
-    "of a batch. Rows must sum to 1: take `dim=-1`."
-)
-_DIM_1 = "`dim=1` is the last axis of one sentence, not of a batch. `dim=-1` is always the last."
 _BATCH = (
     "it is right for one sentence and fails on a batch: `x.T` turns all axes round. "
     "`x.transpose(-2, -1)` turns the last two."
-)
-_OVERFLOW = (
-    "`exp` overflows for large scores. Subtract each row's largest score first, "
-    "or use `torch.softmax`, which does."
-)
-_ONE_SHIFT = (
-    "you subtract the largest score of the whole matrix. A row far below it becomes 0/0: "
-    "subtract each row's own largest score."
-)
-_DIVIDED = (
-    "dividing by the row's sum is not softmax: take `exp` of the scores first, so that no weight "
-    "is negative."
-)
-_FLAT = (
-    "the softmax runs over the whole matrix, so all weights together sum to 1. "
-    "Each row must sum to 1 by itself."
 )
 
 
@@ -231,37 +199,20 @@ attention_weights = Exercise(
     reference=lambda x: attend(x, x, x).weights,
     cases=_all_words(None),
     diagnoses=(
-        Diagnosis(lambda x: torch.softmax(_scores(x), dim=-2), _ROWS),
-        Diagnosis(lambda x: torch.softmax(_scores(x), dim=0), _DIM_0),
-        Diagnosis(lambda x: torch.softmax(_scores(x), dim=1), _DIM_1),
-        Diagnosis(lambda x: torch.softmax(x @ x.T, dim=-1), _BATCH),
-        Diagnosis(lambda x: _naive(_scores(x)), _OVERFLOW),
-        Diagnosis(lambda x: _one_shift(_scores(x)), _ONE_SHIFT),
-        Diagnosis(lambda x: _scores(x) / _scores(x).sum(dim=-1, keepdim=True), _DIVIDED),
-        Diagnosis(
-            lambda x: _scores(x).exp(),
-            "`exp` alone makes the scores positive. Divide each row by its sum, too.",
-        ),
-        Diagnosis(lambda x: _flat(_scores(x)), _FLAT),
+        Diagnosis(lambda x: torch.softmax(_scores(x), dim=-2), DOWN_THE_COLUMNS),
+        Diagnosis(lambda x: _soft(x @ x.T), _BATCH),
+        *wrong_softmaxes(_scores, lambda weights, x: weights),
         Diagnosis(_scores, "these are the scores. The softmax that makes them weights is missing."),
         Diagnosis(
-            lambda x: torch.softmax(_scores(x) / x.shape[-1] ** 0.5, dim=-1),
+            lambda x: _soft(_scores(x) / x.shape[-1] ** 0.5),
             "you divide the scores by √d. Raw attention has no scale; that comes in chapter 3.",
         ),
         Diagnosis(
-            lambda x: torch.softmax(_scores(x), dim=-1) @ x,
+            lambda x: _soft(_scores(x)) @ x,
             "these are the context vectors. This exercise stops at the weights.",
         ),
         Diagnosis(
-            lambda x: torch.log_softmax(_scores(x), dim=-1),
-            "these are the logarithms of the weights: `softmax`, not `log_softmax`.",
-        ),
-        Diagnosis(
-            lambda x: torch.softmax(-_scores(x), dim=-1),
-            "the sign is turned round: the largest score must get the largest weight.",
-        ),
-        Diagnosis(
-            lambda x: torch.softmax(x.transpose(-2, -1) @ x, dim=-1),
+            lambda x: _soft(x.transpose(-2, -1) @ x),
             "you compare the columns of x: the table is d × d. Words are rows: "
             "`x @ x.transpose(-2, -1)` is n × n.",
         ),
@@ -272,10 +223,6 @@ attention_weights = Exercise(
 
 def _mix(weights: Tensor, x: Tensor) -> Tensor:
     return weights @ x
-
-
-def _soft(s: Tensor) -> Tensor:
-    return torch.softmax(s, dim=-1)
 
 
 context_vectors = Exercise(
@@ -295,8 +242,6 @@ context_vectors = Exercise(
             "the columns of your weights sum to 1, not the rows: either the softmax runs down the "
             "columns (take `dim=-1`), or the weights are transposed before the mixing.",
         ),
-        Diagnosis(lambda x, scale: _mix(torch.softmax(_scores(x) * scale, dim=0), x), _DIM_0),
-        Diagnosis(lambda x, scale: _mix(torch.softmax(_scores(x) * scale, dim=1), x), _DIM_1),
         Diagnosis(lambda x, scale: _mix(_soft(x @ x.T * scale), x), _BATCH),
         Diagnosis(
             lambda x, scale: _soft(_scores(x) * scale) * x,
@@ -344,15 +289,8 @@ context_vectors = Exercise(
             lambda x, scale: _soft(_scores(x) * scale),
             "these are the weights. Mix the rows of x with them: `weights @ x`.",
         ),
-        Diagnosis(lambda x, scale: _mix(_naive(_scores(x) * scale), x), _OVERFLOW),
-        Diagnosis(lambda x, scale: _mix(_one_shift(_scores(x) * scale), x), _ONE_SHIFT),
-        Diagnosis(
-            lambda x, scale: _mix(_scores(x) / _scores(x).sum(dim=-1, keepdim=True), x), _DIVIDED
-        ),
-        Diagnosis(lambda x, scale: _mix(_flat(_scores(x) * scale), x), _FLAT),
-        Diagnosis(
-            lambda x, scale: _mix(_soft(-_scores(x) * scale), x),
-            "the sign is turned round: the largest score must get the largest weight.",
+        *wrong_softmaxes(
+            lambda x, scale: _scores(x) * scale, lambda weights, x, scale: _mix(weights, x)
         ),
     ),
 )

@@ -7,7 +7,8 @@ shape, dtype or value first differ.
 
 The checker refuses a wrong solution with a sentence, stops Python code that does not return (one
 long call into compiled code ends when it ends), leaves the random state alone and prints the same
-text every time.
+text every time. It counts the processor time of the reader's function, so that a slow loop does
+not fail because the machine has other work; a function that waits is stopped by the clock.
 """
 
 import contextlib
@@ -37,6 +38,7 @@ NOT_SOLVED = "Not solved yet: write the body, then run this cell again."
 
 _SHOWN_CHARACTERS = 2000
 _ALARM_EVERY = 0.05
+_PATIENCE = 4  # seconds that may pass on the clock for each second of computing
 
 
 @dataclass(frozen=True)
@@ -99,6 +101,8 @@ class Exercise:
         importance: 1 (a side path) to 5 (the rest builds on it).
         minutes: How long it may take.
         trains: Whether the gradient must flow through, as in the reference.
+        shares: Whether what trains are rows that sum to 1. Then a gradient counts up to a constant
+            a row, which the softmax behind them takes out again.
     """
 
     name: str
@@ -112,13 +116,15 @@ class Exercise:
     importance: int = 1
     minutes: int = 5
     trains: bool = False
+    shares: bool = False
 
     def check(self, candidate: Any, *, timeout: float = 5.0) -> None:
         """Try the reader's function and print what came out.
 
         Args:
             candidate: The function itself, not its result.
-            timeout: Seconds that one call may take.
+            timeout: Seconds of processor time that one call may take. Four times as many may
+                pass on the clock.
         """
         _say(self.run(candidate, timeout=timeout).message)
 
@@ -127,7 +133,8 @@ class Exercise:
 
         Args:
             candidate: The function itself, not its result.
-            timeout: Seconds that one call may take.
+            timeout: Seconds of processor time that one call may take. Four times as many may
+                pass on the clock.
 
         Returns:
             Whether it passed, and the message that ``check`` prints.
@@ -196,8 +203,9 @@ class Exercise:
         last = outcomes[-1]
         if last.timed_out:
             return (
-                f"Not yet: your function had not returned after {timeout:g} seconds, so it was "
-                "stopped. Is there a loop that never ends?" + _seen(self._case(outcomes), last)
+                f"Not yet: your function had not returned after {timeout:g} seconds of computing, "
+                f"or {_PATIENCE * timeout:g} seconds on the clock, so it was stopped. "
+                "Is there a loop that never ends?" + _seen(self._case(outcomes), last)
             )
         if all(type(outcome.error) is NotImplementedError for outcome in outcomes):
             return NOT_SOLVED
@@ -245,7 +253,8 @@ class Exercise:
         def gradients(result: Tensor, args: tuple[Any, ...]) -> list[Tensor]:
             leaves = [a for a in args if isinstance(a, Tensor) and a.requires_grad]
             places = torch.arange(result.numel(), dtype=result.dtype).reshape(result.shape)
-            return list(torch.autograd.grad(result, leaves, grad_outputs=places.cos()))
+            found = list(torch.autograd.grad(result, leaves, grad_outputs=places.cos()))
+            return [g - g.mean(-1, keepdim=True) for g in found] if self.shares else found
 
         with torch.enable_grad():
             outcome = _call(candidate, Case(first.kind, tracked), timeout)
@@ -389,6 +398,20 @@ def _plain_call(function: Callable[..., Any], case: Case) -> _Outcome:
             return _Outcome(args, error=raised)
 
 
+@dataclass(frozen=True)
+class _Allowance:
+    """How long a call may still go on: by its own processor time, and by the clock."""
+
+    timeout: float
+    clock: float
+    computed: Callable[[], float]
+
+    def left(self) -> float:
+        """Give the seconds that surely remain; a thread cannot compute faster than the clock."""
+        on_clock = _PATIENCE * self.timeout - (time.monotonic() - self.clock)
+        return min(self.timeout - self.computed(), on_clock)
+
+
 def _within(timeout: float, candidate: Callable[..., Any], args: tuple[Any, ...]) -> Any:
     main = threading.current_thread() is threading.main_thread()
     if main and hasattr(signal, "setitimer"):
@@ -413,6 +436,10 @@ def _within_alarm(timeout: float, candidate: Callable[..., Any], args: tuple[Any
             frame = frame.f_back
         if frame is None or not inside:
             return
+        left = allowed.left()
+        if left > 0:  # others had the processor, or the function waits: ring again later
+            signal.setitimer(signal.ITIMER_REAL, max(left, _ALARM_EVERY), _ALARM_EVERY)
+            return
         rings += 1
         if rings > 1:
             # A loop around `except:` swallowed the first ring. Stop it at its next line too,
@@ -423,7 +450,8 @@ def _within_alarm(timeout: float, candidate: Callable[..., Any], args: tuple[Any
         raise _TimesUp
 
     old_trace = sys.gettrace()
-    started = time.monotonic()
+    started, computed = time.monotonic(), time.thread_time()
+    allowed = _Allowance(timeout, started, lambda: time.thread_time() - computed)
     old_handler = signal.signal(signal.SIGALRM, ring)
     old_delay, old_interval = signal.setitimer(signal.ITIMER_REAL, timeout, _ALARM_EVERY)
     try:
@@ -442,16 +470,21 @@ def _within_thread(timeout: float, candidate: Callable[..., Any], args: tuple[An
     """Call in a daemon thread: where there is no alarm, or not in the main thread."""
     results: list[Any] = []
     errors: list[BaseException] = []
+    clocks: list[Callable[[], float]] = []
 
     def work() -> None:
+        clocks.append(_own_clock())
         try:
             results.append(_invoke(candidate, args))
         except BaseException as raised:
             errors.append(raised)
 
     thread = threading.Thread(target=work, daemon=True)
+    allowed = _Allowance(timeout, time.monotonic(), lambda: clocks[0]() if clocks else 0.0)
     thread.start()
     thread.join(timeout)
+    while thread.is_alive() and (left := allowed.left()) > 0:
+        thread.join(max(left, _ALARM_EVERY))
     if thread.is_alive():
         for _ in range(5):  # ask it to end, so that it does not go on taking the processor
             ctypes.pythonapi.PyThreadState_SetAsyncExc(
@@ -464,6 +497,27 @@ def _within_thread(timeout: float, candidate: Callable[..., Any], args: tuple[An
     if errors:
         raise errors[0]
     return results[0]
+
+
+def _own_clock() -> Callable[[], float]:
+    """Give a function, for other threads to call, that reads how long this thread has computed.
+
+    Where no thread's time can be read from outside (macOS, Windows), it reads the whole process's:
+    that is never less.
+    """
+    clock_of = getattr(time, "pthread_getcpuclockid", None)
+    if clock_of is None:
+        before = time.process_time()
+        return lambda: time.process_time() - before
+    clock = clock_of(threading.get_ident())
+
+    def computed() -> float:
+        try:
+            return time.clock_gettime(clock)
+        except OSError:  # the thread has ended
+            return 0.0
+
+    return computed
 
 
 @contextlib.contextmanager

@@ -4,9 +4,12 @@ import ast
 import math
 from collections.abc import Callable, Iterator
 from types import ModuleType
+from typing import ClassVar
 
 import pytest
 import torch
+
+from lessons_pkg.exercises.checker import Exercise
 
 
 class Change(ast.NodeTransformer):
@@ -23,10 +26,80 @@ class Change(ast.NodeTransformer):
         return self.seen - 1 == self.wanted
 
 
+class BreakTensors(Change):
+    """The changes that solutions in tensors, without loops, allow."""
+
+    #: Which name takes the place of which.
+    other: ClassVar[dict[str, str]] = {}
+    calls: ClassVar[dict[str, list[str]]] = {
+        "sum": ["mean", "prod", "amax"],
+        "amax": ["amin", "sum", "mean"],
+        "mean": ["sum", "prod", "amax"],
+        "log": ["log2", "log10", "log1p"],
+    }
+
+    def visit_BinOp(self, node: ast.BinOp) -> ast.AST:
+        self.generic_visit(node)
+        if isinstance(node.op, ast.MatMult):
+            if self.this():
+                node.left, node.right = node.right, node.left
+            return node
+        for new in (ast.Add, ast.Sub, ast.Mult, ast.Div):
+            if not isinstance(node.op, new) and self.this():
+                return ast.BinOp(node.left, new(), node.right)
+        if self.this():
+            return node.left
+        return node
+
+    def visit_UnaryOp(self, node: ast.UnaryOp) -> ast.AST:
+        if not isinstance(node.operand, ast.Constant):
+            self.generic_visit(node)
+            return node.operand if self.this() else node
+        value = -node.operand.value
+        for new in (-2, -1, 0, 1):
+            if new != value and self.this():
+                return ast.Constant(new)
+        return node
+
+    def visit_Constant(self, node: ast.Constant) -> ast.AST:
+        if node.value is True and self.this():
+            return ast.Constant(False)
+        if isinstance(node.value, float):
+            for new in (-node.value, node.value + 1, 0.0):
+                if new != node.value and self.this():
+                    return ast.Constant(new)
+        return node
+
+    def visit_Call(self, node: ast.Call) -> ast.AST:
+        self.generic_visit(node)
+        if isinstance(node.func, ast.Attribute):
+            name = node.func.attr
+            for new in self.calls.get(name, []):
+                if self.this():
+                    node.func.attr = new
+                    return node
+            if name in ("sum", "mean", "log", "exp", "transpose") and self.this():
+                return node.func.value
+            if name in ("softmax", "sqrt") and self.this():
+                return node.args[0]
+        return node
+
+    def visit_Name(self, node: ast.Name) -> ast.AST:
+        other = self.other.get(node.id)
+        if other and isinstance(node.ctx, ast.Load) and self.this():
+            return ast.Name(other, node.ctx)
+        return node
+
+
 def compiled(source: str) -> Callable:
     space: dict = {"torch": torch, "math": math, "F": torch.nn.functional}
     exec(source, space)
     return next(space[name] for name in ("solution", "f") if name in space)
+
+
+def returning(exercise: Exercise, expression: str) -> Callable:
+    """Give a function with the exercise's parameters that returns the expression."""
+    return compiled(f"def f({', '.join(exercise.parameters)}):\n    return {expression}")
 
 
 def mutants(source: str, kind: type[Change]) -> Iterator[str]:

@@ -18,6 +18,7 @@ from lessons_pkg.exercises import checker
 from lessons_pkg.exercises.chapter_1 import attention_weights, diagonal_loses, score_by_hand
 
 QUICK = 0.3
+TOO_LONG = "had not returned after 0.3 seconds of computing, or 1.2 seconds on the clock"
 
 
 def right(query, key):
@@ -29,10 +30,13 @@ def endless(query, key):
         pass
 
 
+ENOUGH = threading.Event()
+
+
 def endless_swallowing(query, key):
-    while True:
+    while not ENOUGH.is_set():
         try:
-            while True:
+            while not ENOUGH.is_set():
                 pass
         except:  # noqa: E722
             pass
@@ -171,10 +175,22 @@ def test_a_mistake_on_batches_only_is_refused():
 def test_a_function_that_never_returns_is_stopped(candidate):
     started = time.monotonic()
     text = message(candidate)
-    assert "had not returned after 0.3 seconds" in text
+    assert TOO_LONG in text
     assert time.monotonic() - started < 30
 
 
+@pytest.fixture
+def no_thread_left():
+    """End the thread that nothing else ends, so that it takes no time from the tests to come."""
+    before = set(threading.enumerate())
+    yield
+    ENOUGH.set()
+    for thread in set(threading.enumerate()) - before:
+        thread.join(30)
+    ENOUGH.clear()
+
+
+@pytest.mark.usefixtures("no_thread_left")
 @pytest.mark.parametrize("candidate", [endless, endless_swallowing])
 def test_a_function_that_never_returns_is_stopped_in_another_thread(candidate):
     texts = []
@@ -182,7 +198,97 @@ def test_a_function_that_never_returns_is_stopped_in_another_thread(candidate):
     thread.start()
     thread.join(5)
     assert not thread.is_alive()
-    assert "had not returned after 0.3 seconds" in texts[0]
+    assert TOO_LONG in texts[0]
+
+
+def in_this_thread(candidate):
+    return score_by_hand.run(candidate, timeout=QUICK)
+
+
+def in_another_thread(candidate):
+    verdicts = []
+    thread = threading.Thread(target=lambda: verdicts.append(in_this_thread(candidate)))
+    thread.start()
+    thread.join()
+    return verdicts[0]
+
+
+WAYS = {
+    "alarm": lambda monkeypatch: in_this_thread,
+    "thread": lambda monkeypatch: in_another_thread,
+    "thread, process time": lambda monkeypatch: (
+        monkeypatch.delattr(time, "pthread_getcpuclockid", raising=False) or in_another_thread
+    ),
+}
+
+
+@pytest.fixture(params=WAYS)
+def tried(request, monkeypatch):
+    return WAYS[request.param](monkeypatch)
+
+
+@pytest.fixture
+def no_clock(monkeypatch):
+    """A minute on the clock, so that processor time is used up long before."""
+    monkeypatch.setattr(checker, "_PATIENCE", 60 / QUICK)
+
+
+def test_a_busy_loop_is_stopped_by_its_processor_time(tried, no_clock):
+    started = time.monotonic()
+    assert "had not returned after 0.3 seconds of computing" in tried(endless).message
+    assert time.monotonic() - started < 50
+
+
+def test_a_sleeping_function_is_stopped_by_the_clock(tried):
+    started = time.monotonic()
+    assert TOO_LONG in tried(lambda query, key: time.sleep(60)).message
+    assert time.monotonic() - started > 0.9 * 4 * QUICK
+
+
+def waits(query, key):
+    if len(query) == 3:  # the first case
+        time.sleep(2 * QUICK)
+    return right(query, key)
+
+
+def test_a_function_that_others_kept_waiting_is_not_stopped(tried, no_clock):
+    verdict = tried(waits)
+    assert verdict.passed, verdict.message
+
+
+@pytest.mark.parametrize("tried", ["alarm", "thread"], indirect=True)
+def test_the_work_of_other_threads_is_not_counted(tried, no_clock):
+    done = threading.Event()
+
+    def works():
+        while not done.is_set():
+            pass
+
+    def waits(query, key):
+        until = time.process_time() + 2 * QUICK
+        while len(query) == 3 and time.process_time() < until:
+            time.sleep(0.01)
+        return right(query, key)
+
+    other = threading.Thread(target=works, daemon=True)
+    other.start()
+    try:
+        verdict = tried(waits)
+    finally:
+        done.set()
+        other.join()
+    assert verdict.passed, verdict.message
+
+
+def test_a_function_that_computes_and_waits_in_turn_is_stopped(tried, no_clock):
+    def turns(query, key):
+        while True:
+            sum(range(10_000))
+            time.sleep(1e-4)
+
+    started = time.monotonic()
+    assert "seconds of computing" in tried(turns).message
+    assert time.monotonic() - started < 50
 
 
 def test_without_an_alarm_a_thread_is_used(monkeypatch):
