@@ -5,10 +5,7 @@
 
 import argparse
 import json
-import math
 import warnings
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -20,14 +17,15 @@ from lessons_pkg.attention.dot_product import attend
 from lessons_pkg.attention.projections import Projections
 from lessons_pkg.corpus.pronouns import NOUN_FEATURES, PronounTask, pronoun_task
 from lessons_pkg.lectures import SENTENCE
+from lessons_pkg.training._common import check_settings, copy_of, one_thread, rounded
 
 __all__ = ["PronounRun", "recorded_run", "train_pronouns"]
 
 RECORDING = Path(__file__).parent / "recordings" / "pronouns.json"
-_DECIMALS = 4
 _VALUE_SHARE = 0.1
 _START = 0.3
 _FORM = "lessons_pkg pronouns 1"
+_LEAST = {"seed": 0, "steps": 1, "d_k": 1, "every": 1}
 
 
 class Loss(NamedTuple):
@@ -127,20 +125,9 @@ def train_pronouns(
         "position": position,
         "every": every,
     }
-    _check(settings)
-    with _one_thread():
+    check_settings(settings, _LEAST, "position")
+    with one_thread():
         return _train(settings)
-
-
-@contextmanager
-def _one_thread() -> Iterator[None]:
-    """Matrices this small are slower on several threads, five times so on a busy machine."""
-    threads = torch.get_num_threads()
-    torch.set_num_threads(1)
-    try:
-        yield
-    finally:
-        torch.set_num_threads(threads)
 
 
 def _train(settings: dict[str, Any]) -> PronounRun:
@@ -151,7 +138,7 @@ def _train(settings: dict[str, Any]) -> PronounRun:
     maps = _start(seed, train.x.shape[-1], settings["d_k"])
     optimizer = torch.optim.Adam(maps.parameters(), lr=rate)
     frames: list[tuple[int, float, float, list[list[float]]]] = []
-    good, stopped = _copy(maps), None
+    good, stopped = copy_of(maps), None
     for step in range(steps + 1):
         loss = _loss(maps, train)
         if not bool(loss.total().isfinite()):
@@ -164,7 +151,7 @@ def _train(settings: dict[str, Any]) -> PronounRun:
                 stacklevel=3,
             )
             break
-        good = _copy(maps)
+        good = copy_of(maps)
         if step % every == 0 or step == steps:
             rows = _weights(maps, held_out)[shown].tolist()
             frames.append((step, loss.weights.item(), loss.values.item(), rows))
@@ -209,20 +196,6 @@ def recorded_run() -> PronounRun:
     return _from_record(record, control)
 
 
-def _check(settings: dict[str, Any]) -> None:
-    for name, least in (("seed", 0), ("steps", 1), ("d_k", 1), ("every", 1)):
-        number = settings[name]
-        if isinstance(number, bool) or not isinstance(number, int):
-            raise TypeError(f"{name} must be a whole number; got {number!r}.")
-        if number < least:
-            raise ValueError(f"{name} must be at least {least}; got {number}.")
-    rate = settings["learning_rate"]
-    if isinstance(rate, bool) or not isinstance(rate, (int, float)):
-        raise TypeError(f"learning_rate must be a number; got {rate!r}.")
-    if not 0 < rate < math.inf:  # false for nan too
-        raise ValueError(f"learning_rate must be positive and finite; got {rate}.")
-
-
 def _doubled(task: PronounTask) -> PronounTask:
     return replace(task, x=task.x.double())
 
@@ -236,10 +209,6 @@ def _start(seed: int, d_model: int, d_k: int) -> Projections:
     )
     with torch.random.fork_rng(devices=[]):  # nn.Linear draws numbers that are overwritten
         return Projections.from_matrices(w_q, w_k, w_v)
-
-
-def _copy(maps: Projections) -> dict[str, Tensor]:
-    return {name: tensor.detach().clone() for name, tensor in maps.state_dict().items()}
 
 
 def _rows(tensor: Tensor, places: Tensor) -> Tensor:
@@ -264,18 +233,10 @@ def _accuracy(maps: Projections, task: PronounTask) -> float:
     return float((_weights(maps, task).argmax(-1) == task.antecedents).double().mean())
 
 
-def _rounded(thing: Any) -> Any:
-    if isinstance(thing, float):
-        return round(thing, _DECIMALS)
-    if isinstance(thing, (list, tuple)):
-        return [_rounded(part) for part in thing]
-    return thing
-
-
 def _to_record(run: PronounRun) -> dict[str, Any]:
     bare = asdict(replace(run, projections=None, control=None))
     del bare["projections"], bare["control"]
-    return {name: _rounded(value) for name, value in bare.items()}
+    return {name: rounded(value) for name, value in bare.items()}
 
 
 def _from_record(record: dict[str, Any], control: PronounRun | None) -> PronounRun:
