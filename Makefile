@@ -49,7 +49,7 @@ book: html
 # of the package, or a build that failed, start from nothing.
 html: $(READY)
 	@if [ ! -f _build/.built ] || [ $(READY) -nt _build/.built ] || \
-	  [ -n "$$(find lessons_pkg -type f ! -name '*.pyc' ! -name '*.js' ! -name '*.css' -newer _build/.built)" ]; \
+	  [ -n "$$(find lessons_pkg book/*.ipynb book/*.toml -type f ! -name '*.pyc' ! -name '*.js' ! -name '*.css' -newer _build/.built)" ]; \
 	  then rm -rf _build; fi
 	@mkdir -p _build && rm -f _build/.built && touch _build/.begun
 	LESSONS_BOOK=1 $(BIN)/jupyter-book build . -W --keep-going -n

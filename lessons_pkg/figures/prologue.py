@@ -1,15 +1,17 @@
-"""Static pictures of the prologue: a slope, and quantities that fade over a distance."""
+"""Static pictures of the prologue: a slope, and quantities that fade or grow."""
 
 import math
 from collections.abc import Callable, Mapping, Sequence
+from itertools import pairwise
 from typing import cast
 
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.ticker import MaxNLocator
 
 from lessons_pkg.figures.static import LIGHT, Plot, label_ends
 
-__all__ = ["fading", "tangent"]
+__all__ = ["fading", "growing", "tangent"]
 
 
 def tangent(
@@ -114,13 +116,66 @@ def fading(
         ax.set_yticks(ticks, [_power(tick) for tick in ticks])
         ax.set(xlabel=xlabel, ylabel=ylabel, ylim=(bottom - room, top + room))
         left, right = min(distances), max(distances)
-        letters = 9 * max(map(len, series)) + 12
-        drawn = max(120.0, 72 * _figure_width(ax) - 90 - letters)
-        ax.set_xlim(left, right + (right - left) * letters / drawn)
+        _leave_room(ax, left, right, list(series))
         ax.set_xticks([left, *((right + 1) * part // 4 for part in (1, 2, 3)), right])
         label_ends(ax, list(series))
 
     return Plot(draw, alt, caption, name)
+
+
+def growing(
+    counts: Sequence[int],
+    series: Mapping[str, Sequence[int]],
+    *,
+    name: str,
+    alt: str,
+    caption: str,
+    xlabel: str,
+    ylabel: str,
+) -> Plot:
+    """Draw what it takes against how much there is; both axes are even and show 0.
+
+    Args:
+        counts: How much there is, at least two, rising from 1 or more.
+        series: A name and its values, none below 0, one for each count.
+        name: The figure's id.
+        alt: What the figure shows, for readers who do not see it.
+        caption: Plain text under the figure.
+        xlabel: Name of the horizontal axis.
+        ylabel: Name of the vertical axis.
+
+    Raises:
+        ValueError: ``counts`` are too few or do not rise; a series has another length, or a value
+            that is below 0 or not finite.
+    """
+    if len(counts) < 2 or counts[0] < 1 or any(a >= b for a, b in pairwise(counts)):
+        raise ValueError(f"counts must be two or more, rising from 1 or more; got {list(counts)}.")
+    for label, values in series.items():
+        if len(values) != len(counts):
+            raise ValueError(f"{label!r} has {len(values)} values for {len(counts)} counts.")
+        if not all(value >= 0 and math.isfinite(value) for value in values):
+            raise ValueError(f"{label!r} holds a value that is below 0 or not finite.")
+
+    top = max(map(max, series.values()))
+
+    def draw(ax: Axes) -> None:
+        ax.grid(False)  # it would run through the names
+        for values in series.values():
+            ax.plot(list(counts), list(values))
+        ax.set(xlabel=xlabel, ylabel=ylabel, ylim=(-0.05 * top, 1.05 * top))
+        ax.yaxis.set_major_locator(MaxNLocator(5, integer=True))
+        _leave_room(ax, 0, counts[-1], list(series))
+        ax.set_xticks([counts[-1] * part // 4 for part in range(5)])
+        label_ends(ax, list(series))
+
+    return Plot(draw, alt, caption, name)
+
+
+def _leave_room(ax: Axes, left: float, right: float, names: Sequence[str]) -> None:
+    """End the axis so far right of the data that the names fit beside the lines."""
+    letters = 9 * max(map(len, names)) + 12
+    drawn = max(120.0, 72 * _figure_width(ax) - 90 - letters)
+    ax.set_xlim(left, right + (right - left) * letters / drawn)
 
 
 def _figure_width(ax: Axes) -> float:

@@ -65,6 +65,18 @@ def test_the_chain_gives_24_and_36_and_the_step_lowers_g():
     assert math.isclose((new**2).item(), (2.76 * 1.64) ** 2)
 
 
+def test_the_slope_of_a_square_is_twice_the_number_as_the_text_derives_it():
+    for z in (6.0, -2.5):
+        for step in (1.0, 0.1, 1e-6):
+            assert math.isclose(((z + step) ** 2 - z**2) / step, 2 * z + step, rel_tol=1e-6)
+
+
+def test_the_largest_32_bit_number_and_the_power_that_overflows_have_the_digits_of_the_text():
+    assert len(str(int(torch.finfo(torch.float32).max))) == 39
+    assert math.floor(1001 * math.log10(math.e)) + 1 == 435
+    assert torch.tensor(1001.0).exp() == math.inf
+
+
 def test_backward_adds_to_the_old_gradient():
     x = torch.tensor(3.0, requires_grad=True)
     (x**2).backward()
@@ -88,6 +100,32 @@ def test_a_recurrent_layer_has_27_parameters_for_any_length():
     net = nn.RNN(4, 3, batch_first=True)
     assert sum(p.numel() for p in net.parameters()) == 27
     assert net(torch.rand(1, 500, 4))[0].shape == (1, 500, 3)
+
+
+def longest_chain(result):
+    waiting, steps = {result.grad_fn}, 0
+    while waiting:
+        steps += 1
+        waiting = {f for w in waiting for f, _ in w.next_functions if f}
+    return steps
+
+
+@pytest.mark.parametrize("n", [1, 2, 7, 53])
+def test_each_turn_of_the_loop_adds_six_waiting_operations_and_the_table_has_three(n):
+    net = nn.RNN(4, 3)
+    w_x, w_h, b = net.weight_ih_l0.T, net.weight_hh_l0.T, net.bias_ih_l0 + net.bias_hh_l0
+    rows = torch.rand(n, 4, requires_grad=True)
+    h = torch.zeros(3)
+    for word in rows:
+        h = torch.tanh(word @ w_x + h @ w_h + b)
+    assert longest_chain(h) == 6 * n + 2
+    assert longest_chain(rows @ rows.T) == 3
+
+
+def test_a_chain_is_as_long_as_its_longest_way():
+    x = torch.ones(1, requires_grad=True)
+    assert longest_chain(x * 2) == 2  # the product, and x
+    assert longest_chain(x * 2 + ((x * 3).tanh()).tanh()) == 5
 
 
 def test_factors_underflow_and_overflow_just_where_the_text_says():
@@ -121,3 +159,22 @@ def test_the_first_of_200_words_leaves_no_trace_in_the_last_state(seed):
         one, two = (attend(r[-1:], r, r, scale=0.25).context for r in (text, other))
     assert gap < 1e-14
     assert (one - two).norm() > 1e-3
+
+
+def test_encoder_decoder_and_linear_layer_give_the_shapes_of_the_preview():
+    torch.manual_seed(0)
+    model = nn.Transformer(16, 2, 1, 1, batch_first=True).eval()
+    to_words = nn.Linear(16, 4000)
+    read, written = torch.rand(2, 5, 16), torch.rand(2, 3, 16)
+    with torch.no_grad():
+        memory = model.encoder(read)
+        made = model.decoder(written, memory)
+        logits = to_words(made)
+        assert memory.shape == (2, 5, 16)  # one vector a word that is read
+        assert made.shape == (2, 3, 16)  # one a word that is written, however many are read
+        assert model.decoder(written, model.encoder(torch.rand(2, 11, 16))).shape == made.shape
+        assert logits.shape == (2, 3, 4000)  # batch, target, vocabulary
+        assert torch.allclose(logits, made @ to_words.weight.T + to_words.bias, atol=1e-5)
+        assert torch.allclose(model(read, written), made, atol=1e-5)  # nothing else is in it
+        other = model.decoder(written, model.encoder(read.flip(2)))
+        assert (other - made).abs().max() > 0.01  # the decoder looks at what the encoder made

@@ -1,13 +1,15 @@
 """The prologue's pictures and its widget: what they refuse, and that they show what was given."""
 
 import html
+import json
 import re
+from pathlib import Path
 
 import pytest
 import torch
 
 from lessons_pkg.corpus.vocabulary import Vocabulary
-from lessons_pkg.figures.prologue import fading, tangent
+from lessons_pkg.figures.prologue import fading, growing, tangent
 from lessons_pkg.figures.prologue_widgets import embedding_explorer, look_up
 
 WORDS = {"name": "fig-p", "alt": "a picture", "caption": "A <picture>."}
@@ -22,7 +24,7 @@ def a_fading(**series):
     return fading([1, 2, 3], series or {"one": [1.0, 0.1, 0.01]}, **AXES, **WORDS)
 
 
-@pytest.mark.parametrize("make", [a_tangent, a_fading])
+@pytest.mark.parametrize("make", [a_tangent, a_fading, lambda: a_growing()])
 def test_a_second_run_gives_the_same_bytes_with_alt_and_escaped_caption(make):
     page = make().to_html()
     assert page == make().to_html()
@@ -55,9 +57,19 @@ def test_every_series_is_drawn_under_its_name():
     assert page.count(">recurrent<") == page.count(">attention<") == 2  # wide and narrow
 
 
-def test_powers_of_ten_are_written_as_a_reader_writes_them():
-    page = a_fading(one=[1.0, 1e-20, 1e-40]).to_html()
-    assert ">1<" in page and ">10⁻²⁰<" in page and ">10⁻⁴⁰<" in page
+def written(page, screen):
+    """The texts of one of the two drawings."""
+    drawing = re.search(rf'<svg class="{screen}".*?</svg>', page, flags=re.DOTALL)[0]
+    return re.findall(r"<text[^>]*>([^<]*)</text>", drawing)
+
+
+@pytest.mark.parametrize("screen", ["wide", "narrow"])
+def test_powers_of_ten_are_written_as_a_reader_writes_them(screen):
+    # No distance is 1, or a label of the lower axis could stand in for the power 0.
+    page = fading([20, 30, 40], {"one": [1.0, 1e-20, 1e-40]}, **AXES, **WORDS).to_html()
+    texts = written(page, screen)
+    powers = [text for text in texts if text == "1" or (text.startswith("10") and text != "10")]
+    assert powers == ["1", "10⁻¹⁰", "10⁻²⁰", "10⁻³⁰", "10⁻⁴⁰"]
     assert "mathdefault" not in page
 
 
@@ -70,6 +82,47 @@ def test_a_value_that_has_no_logarithm_is_refused(bad):
 def test_a_series_of_another_length_is_refused():
     with pytest.raises(ValueError, match="2 values for 3 distances"):
         a_fading(one=[1.0, 2.0])
+
+
+def a_growing(counts=(1, 2, 4), **series):
+    return growing(counts, series or {"loop": [1, 2, 4], "table": [3, 3, 3]}, **AXES, **WORDS)
+
+
+def line(page, colour):
+    """The points of the wide drawing's line of one colour."""
+    wide = re.search(r'<svg class="wide".*?</svg>', page, flags=re.DOTALL)[0]
+    path = re.search(rf'<path d="([^"]+)"[^>]*stroke: var\(--at-{colour},[^>]*>', wide)[1]
+    numbers = [float(n) for n in re.findall(r"-?\d+\.?\d*", path)]
+    return list(zip(numbers[::2], numbers[1::2], strict=True))
+
+
+def test_what_grows_evenly_is_a_straight_line_and_what_stays_is_level():
+    page = a_growing().to_html()
+    (x0, y0), (x1, y1), (x2, y2) = line(page, "ink")
+    assert x0 < x1 < x2 and y0 > y1 > y2
+    assert (y1 - y2) / (x2 - x1) == pytest.approx((y0 - y1) / (x1 - x0), rel=1e-4)
+    assert len({y for _, y in line(page, "s2")}) == 1
+
+
+@pytest.mark.parametrize("screen", ["wide", "narrow"])
+def test_what_grows_is_named_at_its_line_and_both_axes_begin_at_nothing(screen):
+    texts = written(a_growing().to_html(), screen)
+    assert texts.count("loop") == texts.count("table") == 1
+    assert texts.count("0") == 2
+
+
+@pytest.mark.parametrize("counts", [(1,), (0, 1, 2), (1, 1, 2), (3, 2, 1)])
+def test_counts_that_do_not_rise_from_one_are_refused(counts):
+    with pytest.raises(ValueError, match="rising from 1 or more"):
+        a_growing(counts)
+
+
+@pytest.mark.parametrize("bad", [[1, -2, 3], [1, float("inf"), 2], [1, float("nan"), 2]])
+def test_what_cannot_be_waited_for_is_refused(bad):
+    with pytest.raises(ValueError, match="below 0 or not finite"):
+        a_growing(loop=bad)
+    with pytest.raises(ValueError, match="2 values for 3 counts"):
+        a_growing(loop=[1, 2])
 
 
 # --- the widget -----------------------------------------------------------------------------------
@@ -114,6 +167,16 @@ def test_the_widget_shows_ids_and_names_unknown_words_until_they_are_learned():
     grow.value = True
     assert "6 tokens, 6 different ids" in result.value
     assert "Every word is known." in result.value
+
+
+def test_the_widget_starts_with_the_table_that_the_prologue_prints():
+    book = Path(__file__).resolve().parents[2] / "book/00_before_attention.ipynb"
+    cells = json.loads(book.read_text(encoding="utf-8"))["cells"]
+    outputs = ["".join(o.get("text", "")) for c in cells for o in c.get("outputs", [])]
+    printed = next(text for text in outputs if text.startswith("embedded  (6 × 4)"))
+    shown = re.findall(r"<td>(\d\.\d\d)</td>", embedding_explorer().children[3].value)
+    assert len(shown) == 24
+    assert re.findall(r"\d\.\d\d", printed) == shown
 
 
 def test_every_control_has_a_description():
