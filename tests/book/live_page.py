@@ -5,7 +5,7 @@ from typing import Any
 
 import torch
 
-from lessons_pkg.figures.live import SCRIPTS, STYLES, LiveFigure
+from lessons_pkg.figures.live import STYLES, LiveFigure
 
 FIGURES = Path(__file__).resolve().parents[2] / "lessons_pkg" / "figures"
 
@@ -25,11 +25,9 @@ def write(folder: Path, body: str, head: str = "") -> str:
 
 def harness(folder: Path, *figures: LiveFigure) -> str:
     """Write a page that loads style and scripts the way the book does."""
-    head = "".join(
-        f"<link rel='stylesheet' href='{(FIGURES / 'css' / name).as_uri()}'>" for name in STYLES
-    ) + "".join(
-        f"<script defer src='{(FIGURES / 'js' / name).as_uri()}'></script>" for name in SCRIPTS
-    )
+    styles = (FIGURES / "css" / name for name in STYLES)
+    head = "".join(f"<link rel='stylesheet' href='{path.as_uri()}'>" for path in styles)
+    head += f"<script defer src='{(FIGURES / 'js' / 'base.js').as_uri()}'></script>"
     return write(folder, "".join(figure.html() for figure in figures), head)
 
 

@@ -488,7 +488,7 @@ def test_one_output_alone_works_from_its_own_script(page, tmp_path, monkeypatch,
         check_three(made, START)
     else:
         check_order(made, list(range(6)))
-    assert made.locator("#at-css").count() == 1
+    assert made.locator("[id='at-css-figures.css']").count() == 1
 
 
 def test_two_outputs_with_a_script_each_share_one_style(page, tmp_path, monkeypatch):
@@ -500,7 +500,7 @@ def test_two_outputs_with_a_script_each_share_one_style(page, tmp_path, monkeypa
     made.wait_for_selector(f"{ORDER}[data-ready]")
     check_three(made, START)
     check_order(made, list(range(6)))
-    assert made.locator("#at-css").count() == 1
+    assert made.locator("[id='at-css-figures.css']").count() == 1
 
 
 def test_a_figure_that_cannot_start_says_so_above_its_table(page, tmp_path):

@@ -430,4 +430,20 @@
   }
 
   window.courseFigures = { AtFigure, h, num, short, dot, softmax, mix };
+
+  /** A page that loads this file from beside the others gets the scripts of its own figures. */
+  const from = document.currentScript?.src;
+  if (from) {
+    const load = () => {
+      const names = [...document.querySelectorAll("[config]")].map((node) => node.localName);
+      for (const name of new Set(names.filter((each) => each.startsWith("at-")))) {
+        if (customElements.get(name)) continue;
+        const file = `${name.slice(3).replaceAll("-", "_")}.js`;
+        document.head.append(h("script", { src: new URL(file, from).href }));
+      }
+    };
+    if (document.readyState === "loading") {
+      document.addEventListener("DOMContentLoaded", load, { once: true });
+    } else load();
+  }
 })();

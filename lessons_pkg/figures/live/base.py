@@ -2,8 +2,8 @@
 
 Each object shows as one HTML element that holds the Python numbers as a plain table, for readers
 without JavaScript, for search, and for the notebook's checks. Scripts then replace the table by
-the figure. In the built book (``LESSONS_BOOK=1``) the page loads script and style once; elsewhere
-each output brings its own.
+the figure. In the built book (``LESSONS_BOOK=1``) the page loads the base and all styles, and the
+base loads the scripts of the figures that stand there; elsewhere each output brings its own.
 """
 
 import json
@@ -12,6 +12,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from html import escape
 from importlib.resources import files
+from importlib.resources.abc import Traversable
 from typing import Any, ClassVar
 
 from lessons_pkg.figures.numbers import fixed
@@ -28,7 +29,7 @@ __all__ = [
     "table_html",
 ]
 
-#: The scripts in the order in which a page must load them: the base first.
+#: The base, and a script for each figure; a figure's file bears its tag's name.
 SCRIPTS = (
     "base.js",
     "three_vectors.js",
@@ -138,24 +139,34 @@ class LiveFigure:
         """Show the figure in a notebook; the same object always gives the same text."""
         html = self.html()
         if os.environ.get("LESSONS_BOOK") != "1":
-            html += "\n" + inline_script()
+            html += "\n" + inline_script(self.tag)
         return {"text/html": html, "text/plain": f"{type(self).__name__}: {self.title}"}
 
 
-def inline_script() -> str:
-    """Give one script element that carries the style and every figure's code."""
+def inline_script(tag: str) -> str:
+    """Give one script element that carries a figure's style and code, and the base's.
+
+    Args:
+        tag: Name of the figure's element. Its files bear that name, without ``at-``.
+    """
     here = files("lessons_pkg.figures")
-    css = "".join(here.joinpath("css", name).read_text(encoding="utf-8") for name in STYLES)
-    style = (
-        'if (!document.getElementById("at-css")) {\n'
+    own = tag.removeprefix("at-").replace("-", "_")
+    style = "".join(
+        f'if (!document.getElementById("at-css-{name}")) {{\n'
         '  const style = document.createElement("style");\n'
-        '  style.id = "at-css";\n'
-        f"  style.textContent = {json.dumps(css, ensure_ascii=False)};\n"
+        f'  style.id = "at-css-{name}";\n'
+        f"  style.textContent = {json.dumps(_text(here, 'css', name), ensure_ascii=False)};\n"
         "  document.head.append(style);\n"
         "}\n"
+        for name in ("figures.css", f"{own}.css")
+        if name in STYLES
     )
-    code = "".join(here.joinpath("js", name).read_text(encoding="utf-8") for name in SCRIPTS)
+    code = "".join(_text(here, "js", name) for name in ("base.js", f"{own}.js"))
     return "<script>\n" + (style + code).replace("</script", "<\\/script") + "</script>"
+
+
+def _text(here: Traversable, folder: str, name: str) -> str:
+    return here.joinpath(folder, name).read_text(encoding="utf-8")
 
 
 def minus(text: str) -> str:
