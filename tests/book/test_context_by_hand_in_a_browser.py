@@ -232,17 +232,17 @@ def test_without_the_position_column_the_sentence_says_what_each_the_gets(show):
         assert said.endswith(part)
 
 
-@pytest.mark.parametrize("option", range(2))
-def test_each_prediction_shows_ball_at_the_last_step(show, option):
+@pytest.mark.parametrize("option", range(3))
+def test_each_prediction_shows_chased_at_the_last_step(show, option):
     page = show()
     page.get_by_label(WITHOUT).click()
     page.locator(f"{TAG} .at-segs label").nth(1).click()
     step_button(page, "Previous").click()
     page.locator(f"{TAG} .at-options button").nth(option).click()
-    check(page)
+    check(page, query=2)
     verdict = page.locator(f"{TAG} .at-predict p").inner_text()
-    assert verdict.startswith("✓ Yes." if option == 1 else "✗ Not quite.")
-    assert "They get 0.17 and 0.10." in verdict
+    assert verdict.startswith("✓ Yes." if option == 2 else "✗ Not quite.")
+    assert "ball gets 0.29, chased itself 0.24" in verdict
 
 
 def test_reset_gives_the_first_numbers_back(show):

@@ -99,7 +99,7 @@
         h(
           "p",
           { class: "at-legend" },
-          h("span", {}, "weight 0", h("span", { class: "at-bar" }), "1; each row sums to 1"),
+          h("span", {}, "weight 0", h("span", { class: "at-bar" }), "1; those of one \u201Cit\u201D sum to 1"),
           h("span", {}, "\u2713 outlined: the noun that this \u201Cit\u201D stands for"),
         ),
         this.chart(),

@@ -63,21 +63,18 @@ class ContextByHand(LiveFigure):
         super().__init__(id=id, title=title, sub=sub, predict=predict)
 
     def _question(self) -> Predict:
-        one, other = _TWINS
-        ball = len(BALL_TOKENS) - 1
-        weights = attend(*self.roles, scale=self.scale).weights[ball].tolist()
+        ball, chased = len(BALL_TOKENS) - 1, BALL_TOKENS.index("chased")
+        weights = attend(*self.roles, scale=self.scale).weights[chased].tolist()
+        shares = [fixed(weights[word], 2) for word in (ball, chased)]
         return Predict(
-            ask=(
-                f"Words {one + 1} and {other + 1} are both “{BALL_TOKENS[one]}”. "
-                f"For the query “{BALL_TOKENS[ball]}”, do they get the same weight?"
-            ),
-            options=("yes", "no"),
-            answer=1,
+            ask="Before you choose it: to which word does “chased” give most weight?",
+            options=("dog", "chased itself", "ball"),
+            answer=2,
             why=(
-                f"They get {fixed(weights[one], 2)} and {fixed(weights[other], 2)}. The third "
-                "column of X is a position stamp, so the two rows differ, and so do their keys."
+                f"ball gets {shares[0]}, chased itself {shares[1]}. The query asks by its own "
+                "matrix, and of all five keys that of ball fits it best, for this query too."
             ),
-            show={"query": ball, "step": 5, "without": False},
+            show={"query": chased, "step": 5, "without": False},
         )
 
     def config(self) -> dict[str, Any]:
